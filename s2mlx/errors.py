@@ -1,0 +1,37 @@
+"""What can go wrong, as the user should hear it.
+
+Every error that a file, a text, a device or an option from outside can cause derives from `S2Error`; its message
+is one line that says what is wrong and what to do next. The command prints it after `error: `.
+"""
+
+
+class S2Error(Exception):
+    """Base of all expected errors. `exit_code` is what the command returns."""
+
+    exit_code = 1
+
+
+class UsageError(S2Error):
+    """The call itself makes no sense: contradicting options, a missing argument."""
+
+    exit_code = 2
+
+
+class ModelError(S2Error):
+    """A model or tokenizer file that is absent, damaged, of another dialect, or does not fit in memory."""
+
+
+class VoiceError(S2Error):
+    """A voice file or name that cannot be used, or a voice made for another model."""
+
+
+class AudioError(S2Error):
+    """An audio file or clip that cannot be read, written or used as a reference."""
+
+
+class DeviceError(S2Error):
+    """A loudspeaker or microphone that is absent, vanished or refuses."""
+
+
+class GenerationError(S2Error):
+    """A request the model cannot serve, such as a prompt that leaves no room in the context."""
