@@ -1,0 +1,21 @@
+"""Model files -> config and tensors. `open_checkpoint` is the door; the rest is found by what it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import ModelError
+
+
+def open_checkpoint(path, *, memory_limit=None):
+    """Open and check a model file; nothing is decoded yet. Returns a `Checkpoint`.
+
+    memory_limit: bytes that dense weights may take on the CPU backend; None allows half of the machine's memory.
+    Raises `ModelError` with one line for anything that is wrong with the file.
+    """
+    from .gguf_model import open_gguf
+
+    path = Path(path)
+    if not path.exists():
+        raise ModelError(f"{path}: no such file")
+    return open_gguf(path, memory_limit)
