@@ -1,0 +1,141 @@
+"""Audio files in: any container, rate, sample format and channel count -> float32 mono at the rate that is wanted.
+
+Files come from strangers: what they claim is checked, they are decoded block by block under a time limit, and every
+failure is one AudioError. Writing is in writer.py and wav.py and is offered here under the same roof.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import AudioError
+from . import foreign
+from .resample import StreamResampler
+from .wav import UNKNOWN_LENGTH, encode_wav, pcm16, stream_wav_header
+from .writer import WRITABLE, AudioWriter, check_ending, write_audio
+
+__all__ = ["read_audio", "write_audio", "AudioWriter", "check_ending", "WRITABLE", "encode_wav", "stream_wav_header",
+           "pcm16", "MAX_SECONDS"]
+
+MAX_SECONDS = 600.0            # a reference is 5-30 s; ten minutes of anything still fits in memory with ease
+_RATES = (1000, 768_000)       # Hz; outside there is no sound, only a damaged header
+_MAX_CHANNELS = 64
+_MAX_SAMPLE = 8.0              # float files may pass full scale a little; beyond, the scale is not that of audio
+_BLOCK = 65536                 # frames decoded at a time
+# 5.1 in its usual order: left, right, centre, low frequencies, surround left and right. The voice sits in the centre.
+_SURROUND_51 = np.array([0.7071, 0.7071, 1.0, 0.0, 0.5, 0.5], np.float32)
+# libsndfile notes a chunk that is longer than the file in its log.
+_CUT_SHORT = re.compile(r"^\s*data : (\d+) \(should be (\d+)\)", re.MULTILINE)
+
+
+def read_audio(path, rate: int, *, max_seconds: float = MAX_SECONDS) -> np.ndarray:
+    """Read a clip -> float32 [n] mono at `rate` Hz, resampled once and band-limited.
+
+    WAV, FLAC, OGG, Opus, MP3, AIFF, CAF and whatever else libsndfile reads; m4a and AAC through `afconvert` or `ffmpeg`.
+    AudioError: no such file, not audio, damaged or cut short, no samples, NaN, longer than `max_seconds`.
+    """
+    path = Path(path)
+    head = _head(path)
+    import soundfile
+
+    try:
+        file = soundfile.SoundFile(os.fspath(path)) if path.suffix.lower() != ".raw" else None
+    except soundfile.LibsndfileError as error:
+        kind = foreign.recognise(head)
+        if kind is None:
+            raise AudioError(f"cannot read {path} as audio: {_reason(error)}") from None
+        with tempfile.TemporaryDirectory(prefix="s2mlx-") as folder:
+            wav = Path(folder) / "converted.wav"
+            foreign.convert(path, *kind, wav, max_seconds)
+            try:
+                file = soundfile.SoundFile(os.fspath(wav))
+            except soundfile.LibsndfileError as error:
+                raise AudioError(f"cannot read {path} as audio: the converter wrote {_reason(error)}") from None
+            return _decode(file, path, head, rate, max_seconds)
+    if file is None:
+        raise AudioError(f"{path} has no header that says its rate; give it one: sox -r 44100 -e signed -b 16 -c 1 in.raw out.wav")
+    return _decode(file, path, head, rate, max_seconds)
+
+
+def _head(path: Path) -> bytes:
+    """The first bytes of a regular, readable, non-empty file."""
+    try:
+        status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise AudioError(f"{path} is a folder, not an audio file")
+        if not stat.S_ISREG(status.st_mode):
+            raise AudioError(f"{path} is not a regular file; save the audio to a file first")
+        with open(path, "rb") as file:
+            head = file.read(4096)
+    except FileNotFoundError:
+        raise AudioError(f"there is no audio file {path}") from None
+    except (OSError, ValueError) as error:
+        raise AudioError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    if not head:
+        raise AudioError(f"{path} is empty")
+    return head
+
+
+def _decode(file, path: Path, head: bytes, rate: int, max_seconds: float) -> np.ndarray:
+    """All blocks of an open soundfile.SoundFile, mixed to mono and resampled as they come."""
+    import soundfile
+
+    with file:
+        if not _RATES[0] <= file.samplerate <= _RATES[1]:
+            raise AudioError(f"{path} claims a sample rate of {file.samplerate} Hz; it is damaged or not audio")
+        if file.channels > _MAX_CHANNELS:
+            raise AudioError(f"{path} has {file.channels} channels; mix it down first")
+        limit = int(max_seconds * file.samplerate)
+        too_long = AudioError(f"{path} is longer than {max_seconds:g} s; cut out the part that is needed")
+        # Only a seekable, measured length can be trusted before decoding; the count below is what binds.
+        if file.format in ("WAV", "FLAC") and limit < file.frames < UNKNOWN_LENGTH // 2:
+            raise too_long
+        _refuse_cut_short(file, path)
+        resampler, pieces, frames = StreamResampler(file.samplerate, rate, quality="VHQ"), [], 0
+        try:
+            while len(block := file.read(_BLOCK, dtype="float32", always_2d=True)):
+                frames += len(block)
+                if frames > limit:
+                    raise too_long
+                pieces.append(resampler.push(_mono(block, path)))
+        except soundfile.LibsndfileError as error:
+            raise AudioError(f"{path} is damaged after {frames / file.samplerate:.1f} s: {_reason(error)}") from None
+        if not frames:
+            raise AudioError(f"{path} holds no sound (0 samples)")
+        # FLAC counts its samples, MP3 only behind a Xing header; Ogg does not say how long it should be.
+        counted = file.format == "FLAC" or file.format == "MP3" and (b"Xing" in head or b"Info" in head)
+        if counted and file.frames - frames > 0.1 * file.samplerate:
+            raise AudioError(f"{path} is cut short: {frames / file.samplerate:.1f} s of {file.frames / file.samplerate:.1f} s; "
+                             "copy it again")
+        pieces.append(resampler.flush())
+        return np.concatenate(pieces)
+
+
+def _mono(block: np.ndarray, path: Path) -> np.ndarray:
+    """[frames, channels] -> [frames]; never louder than the loudest channel."""
+    if not np.isfinite(block).all():
+        raise AudioError(f"{path} holds values that are no numbers (NaN or infinity); export it again")
+    if np.max(np.abs(block)) > _MAX_SAMPLE:
+        raise AudioError(f"{path} has samples far beyond full scale; float audio lies between -1 and 1")
+    if block.shape[1] == 1:
+        return block[:, 0]
+    if block.shape[1] == 6:
+        return block @ (_SURROUND_51 / _SURROUND_51.sum())
+    return block.mean(axis=1, dtype=np.float32)
+
+
+def _refuse_cut_short(file, path: Path) -> None:
+    """A WAV that promises more than it has is half a file, unless it was streamed and never knew its length."""
+    found = _CUT_SHORT.search(file.extra_info)
+    if found and int(found[1]) < UNKNOWN_LENGTH - 2**20:
+        raise AudioError(f"{path} is cut short: {found[2]} bytes of {found[1]}; copy it again")
+
+
+def _reason(error) -> str:
+    return error.error_string.strip().removeprefix("Error : ").rstrip(".")

@@ -1,0 +1,65 @@
+"""Formats libsndfile does not read (m4a, aac, ...): recognised by their first bytes, converted by the system's own tool.
+
+`afconvert` is part of macOS, `ffmpeg` is common elsewhere. Neither is needed for anything else here.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from ..errors import AudioError
+
+TIMEOUT = 120.0                # s; a converter that takes longer on a clip of minutes hangs
+MAX_OUTPUT = 2 * 1024**3       # bytes of the converted file
+
+
+def recognise(head: bytes) -> tuple[str, str] | None:
+    """First bytes of a file -> (what people call it, ffmpeg's demuxer), or None."""
+    if head[4:8] == b"ftyp":
+        return "m4a", "mov"
+    if len(head) > 1 and head[0] == 0xFF and head[1] & 0xF6 == 0xF0:
+        return "aac", "aac"
+    if head[:4] == b"\x1aE\xdf\xa3":
+        return "webm", "matroska"
+    if head[:6] == b"#!AMR\n" or head[:9] == b"#!AMR-WB\n":
+        return "amr", "amr"
+    if head[:16] == bytes.fromhex("3026b2758e66cf11a6d900aa0062ce6c"):
+        return "wma", "asf"
+    if head[:4] == b"caff":
+        return "caf", "caf"
+    return None
+
+
+def convert(path: Path, kind: str, demuxer: str, target: Path, max_seconds: float) -> None:
+    """Write `path` as a WAV file `target`. AudioError when no converter is there, or it fails or hangs."""
+    source = path.absolute()
+    command = _command(source, demuxer, target, max_seconds)
+    if command is None:
+        raise AudioError(f"cannot read {kind} directly: {path}; install ffmpeg, or convert it yourself, "
+                         f"on macOS: afconvert -f WAVE -d LEI16 clip.{kind} clip.wav")
+    tool = Path(command[0]).name
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        raise AudioError(f"{tool} did not finish converting {path} in {TIMEOUT:.0f} s") from None
+    except OSError as error:
+        raise AudioError(f"{tool} could not be started to convert {path}: {error.strerror}") from None
+    if done.returncode or not target.exists():
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        raise AudioError(f"{tool} cannot convert {path}: {lines[-1][:200]}")
+
+
+def _command(source: Path, demuxer: str, target: Path, max_seconds: float) -> list[str] | None:
+    afconvert = shutil.which("afconvert")
+    if afconvert and demuxer in ("mov", "aac", "amr", "caf"):
+        return [afconvert, "-f", "WAVE", "-d", "LEF32", str(source), str(target)]
+    ffmpeg = shutil.which("ffmpeg")
+    if ffmpeg:
+        # The demuxer is fixed and only files may be opened: a playlist in disguise cannot send ffmpeg elsewhere.
+        # A second beyond the limit lets the reader see that the clip is too long, rather than hear a part of it.
+        return [ffmpeg, "-nostdin", "-v", "error", "-protocol_whitelist", "file", "-f", demuxer, "-i", f"file:{source}",
+                "-vn", "-t", str(max_seconds + 1), "-c:a", "pcm_f32le", "-fs", str(MAX_OUTPUT), "-f", "wav", str(target)]
+    return None

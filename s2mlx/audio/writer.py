@@ -1,0 +1,264 @@
+"""Audio files written piece by piece, whole or not at all: a temporary name in the same folder, then a rename.
+
+Knows paths and encoders; not where the samples come from.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import AudioError
+from .resample import StreamResampler
+from .wav import HEADER_BYTES, pcm16, wav_header
+
+# ending -> (libsndfile format, subtype, compression level); the levels come to about 125 kbit/s of mono speech.
+_ENCODED = {
+    ".flac": ("FLAC", "PCM_16", None),
+    ".mp3": ("MP3", "MPEG_LAYER_III", 0.0),
+    ".ogg": ("OGG", "VORBIS", 0.3),
+    ".oga": ("OGG", "VORBIS", 0.3),
+    ".opus": ("OGG", "OPUS", 0.5),
+}
+# What an encoder accepts; another rate is resampled to the first one.
+_RATES = {
+    "MPEG_LAYER_III": (48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000),
+    "OPUS": (48000, 24000, 16000, 12000, 8000),
+}
+WRITABLE = (".wav", *_ENCODED)
+_BLOCK = 16384  # samples per call: libsndfile's Vorbis encoder puts a whole call on the stack
+_TAIL = 256 * 1024  # bytes; an encoder holds back less than this when it is closed
+
+
+def check_ending(path) -> str:
+    """The ending in lower case if it can be written, else AudioError."""
+    ending = Path(path).suffix.lower()
+    if ending not in WRITABLE or "\0" in str(path):
+        raise AudioError(f"cannot write {str(path)!r}: the name must end in one of {' '.join(WRITABLE)}")
+    return ending
+
+
+class AudioWriter:
+    """One file in the making, mono. `write` appends, `close` puts the finished file under its name, `abort` leaves nothing.
+
+    Until `close` the name is untouched (an older file of that name survives); `close` after any number of writes gives
+    a valid file of what was written. As a context manager: an exception aborts.
+    """
+
+    def __init__(self, path, rate: int):
+        ending = check_ending(path)
+        self.path = Path(path)
+        self.rate = rate
+        self.samples_written = 0
+        # A link's target is replaced, not the link.
+        self._target = Path(os.path.realpath(self.path))
+        mode = _replaceable(self._target)
+        self._temporary = self._target.parent / f".s2mlx-{secrets.token_hex(6)}.part"
+        self._encoder = None
+        try:
+            fd = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+            try:
+                if mode is not None:
+                    os.fchmod(fd, mode)
+                self._encoder = _Wav(fd, rate) if ending == ".wav" else _Encoded(fd, rate, *_ENCODED[ending])
+            except BaseException:
+                os.close(fd)
+                self._temporary.unlink()
+                raise
+        except OSError as error:
+            raise self._failure(error) from None
+
+    @property
+    def seconds(self) -> float:
+        """Audio written so far."""
+        return self.samples_written / self.rate
+
+    def write(self, samples) -> None:
+        """Append float32 [n]. A failure (full disk) removes what was begun and raises AudioError."""
+        if self._encoder is None:
+            raise AudioError(f"{self.path} is already closed")
+        samples = np.ascontiguousarray(samples, dtype=np.float32)
+        with self._abort_on_failure():
+            for begin in range(0, len(samples), _BLOCK):
+                self._encoder.write(samples[begin:begin + _BLOCK])
+        self.samples_written += len(samples)
+
+    def close(self) -> None:
+        """Finish the file and give it its name. Nothing written at all is an AudioError, and no file."""
+        if self._encoder is None:
+            return
+        if not self.samples_written:
+            self.abort()
+            raise AudioError(f"no sound to write to {self.path}")
+        with self._abort_on_failure():
+            self._encoder.finish()
+            os.replace(self._temporary, self._target)
+            self._encoder = None
+            _sync_folder(self._target.parent)
+
+    def abort(self) -> None:
+        """Drop everything; the name stays as it was."""
+        if self._encoder is not None:
+            encoder, self._encoder = self._encoder, None
+            encoder.discard()
+            self._temporary.unlink(missing_ok=True)
+
+    def __enter__(self) -> AudioWriter:
+        return self
+
+    def __exit__(self, kind, value, traceback) -> None:
+        self.abort() if kind else self.close()
+
+    @contextmanager
+    def _abort_on_failure(self):
+        """Any failure on the way leaves nothing behind. An interrupt is none: close() can still keep what is finished."""
+        try:
+            yield
+        except OSError as error:
+            self.abort()
+            raise self._failure(error) from None
+        except Exception:
+            self.abort()
+            raise
+
+    def _failure(self, error: OSError) -> AudioError:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return AudioError(f"cannot write {self.path}: the disk is full; nothing was kept")
+        return AudioError(f"cannot write {self.path}: {error.strerror or error}")
+
+
+class _Wav:
+    """16-bit WAV over a file descriptor: a header whose lengths are filled in at the end."""
+
+    def __init__(self, fd: int, rate: int):
+        self._fd, self._rate = fd, rate
+        _write_all(fd, wav_header(rate, 0))
+        self._bytes = 0
+
+    def write(self, samples: np.ndarray) -> None:
+        data = pcm16(samples)
+        wav_header(self._rate, self._bytes + len(data))  # refuses what the format cannot count
+        # At its own offset, so that a write cut off by an interrupt leaves no half of itself behind.
+        os.lseek(self._fd, HEADER_BYTES + self._bytes, os.SEEK_SET)
+        _write_all(self._fd, data)
+        self._bytes += len(data)
+
+    def finish(self) -> None:
+        os.ftruncate(self._fd, HEADER_BYTES + self._bytes)
+        os.lseek(self._fd, 0, os.SEEK_SET)
+        _write_all(self._fd, wav_header(self._rate, self._bytes))
+        os.fsync(self._fd)
+        self.discard()
+
+    def discard(self) -> None:
+        os.close(self._fd)
+
+
+class _Encoded:
+    """Any of libsndfile's encoders over a file descriptor (no Python callbacks: those would swallow an interrupt)."""
+
+    def __init__(self, fd: int, rate: int, format: str, subtype: str, level: float | None):
+        import soundfile
+
+        rates = _RATES.get(subtype)
+        own_rate = rate if rates is None or rate in rates else rates[0]
+        self._resampler = StreamResampler(rate, own_rate, quality="VHQ")
+        self._pcm = subtype.startswith("PCM")
+        self._error = soundfile.LibsndfileError
+        self._fd = fd
+        self._file = self._guard(soundfile.SoundFile, os.dup(fd), "w", own_rate, 1, subtype, format=format,
+                                 compression_level=level)
+
+    def write(self, samples: np.ndarray) -> None:
+        if not np.isfinite(samples).all():
+            raise AudioError("the samples hold values that are no numbers (NaN or infinity)")
+        self._encode(self._resampler.push(samples))
+
+    def finish(self) -> None:
+        self._encode(self._resampler.flush())
+        self._check_room()
+        self._guard(self._file.close)
+        os.fsync(self._fd)
+        os.close(self._fd)
+
+    def discard(self) -> None:
+        try:
+            self._file.close()
+        except self._error:
+            pass  # the file is thrown away
+        os.close(self._fd)
+
+    def _encode(self, samples: np.ndarray) -> None:
+        samples = np.clip(samples, -1, 1)
+        if self._pcm:
+            samples = np.frombuffer(pcm16(samples), "<i2")  # one rounding rule for every 16-bit output
+        for begin in range(0, len(samples), _BLOCK):
+            self._guard(self._file.write, samples[begin:begin + _BLOCK])
+
+    def _check_room(self) -> None:
+        """libsndfile swallows a failure of the last pages, written while closing; so see first that there is room for them."""
+        end = os.lseek(self._fd, 0, os.SEEK_CUR)
+        size = os.fstat(self._fd).st_size
+        try:
+            if os.pwrite(self._fd, bytes(_TAIL), size) < _TAIL:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        finally:
+            os.ftruncate(self._fd, size)
+            os.lseek(self._fd, end, os.SEEK_SET)
+
+    def _guard(self, call, *arguments, **keywords):
+        """libsndfile says little about why a write failed; the free space of the disk says more."""
+        try:
+            return call(*arguments, **keywords)
+        except (self._error, AssertionError) as error:
+            disk = os.fstatvfs(self._fd)
+            full = disk.f_bavail * disk.f_frsize < 64 * 1024
+            raise OSError(errno.ENOSPC if full else errno.EIO, os.strerror(errno.ENOSPC) if full else str(error)) from None
+
+
+def write_audio(path, samples, rate: int) -> None:
+    """Write float32 [n] as WAV, FLAC, MP3, OGG or Opus by the ending, whole or not at all; AudioError says why not."""
+    with AudioWriter(path, rate) as writer:
+        writer.write(samples)
+
+
+def _replaceable(target: Path) -> int | None:
+    """The mode of the file that is to be replaced, None where there is none; AudioError where it must not be."""
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        if not target.parent.is_dir():
+            raise AudioError(f"cannot write {target.name}: there is no folder {target.parent}") from None
+        return None
+    except (OSError, ValueError) as error:
+        raise AudioError(f"cannot write {target}: {getattr(error, 'strerror', None) or error}") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise AudioError(f"cannot write {target}: it exists and is not a file")
+    if not os.access(target, os.W_OK):
+        raise AudioError(f"cannot write {target}: it is write-protected")
+    return stat.S_IMODE(status.st_mode)
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]
+
+
+def _sync_folder(folder: Path) -> None:
+    try:
+        fd = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return  # a folder that may not be read; the file itself is safe
+    try:
+        os.fsync(fd)
+    except OSError:
+        pass  # some network file systems refuse to sync a folder
+    finally:
+        os.close(fd)

@@ -1,0 +1,353 @@
+"""Reading and writing of audio files: every format in and out, and everything that strangers' files get wrong."""
+
+import os
+import resource
+import stat
+import struct
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from s2mlx.audio import foreign
+from s2mlx.audio.files import AudioWriter, encode_wav, pcm16, read_audio, stream_wav_header, write_audio
+from s2mlx.errors import AudioError
+
+RATE = 44100
+FORMATS = ["wav", "flac", "mp3", "ogg", "opus"]
+GOLDEN = Path(__file__).parents[2] / ".." / "shared" / "golden"
+
+
+def tone(seconds=1.0, rate=RATE, hertz=440.0, level=0.5):
+    return (level * np.sin(2 * np.pi * hertz * np.arange(round(seconds * rate)) / rate)).astype(np.float32)
+
+
+def similarity(a, b):
+    n = min(len(a), len(b))
+    return float(np.dot(a[:n], b[:n]) / (np.linalg.norm(a[:n]) * np.linalg.norm(b[:n])))
+
+
+def leftovers(folder):
+    return [name for name in os.listdir(folder) if name.endswith(".part")]
+
+
+# --- out and back ---------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("rate", [44100, 24000, 11025])
+def test_round_trip(tmp_path, ending, rate):
+    path = tmp_path / f"a.{ending}"
+    samples = tone(1.0, rate)
+    write_audio(path, samples, rate)
+    back = read_audio(path, rate)
+    assert abs(len(back) - len(samples)) <= (0.06 * rate if ending == "mp3" else 2)
+    middle = slice(rate // 4, rate // 2)
+    assert similarity(back[middle], samples[middle]) > (0.99 if ending in ("mp3", "ogg", "opus") else 0.99999)
+    if ending in ("wav", "flac"):
+        assert np.abs(back - samples).max() <= 0.5001 / 32768
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_pieces_give_the_file_of_the_whole(tmp_path, ending):
+    samples = (0.2 * np.random.default_rng(1).standard_normal(60_000)).astype(np.float32)
+    write_audio(tmp_path / f"whole.{ending}", samples, RATE)
+    with AudioWriter(tmp_path / f"pieces.{ending}", RATE) as writer:
+        for piece in np.split(samples, [1, 1, 500, 40_000]):  # an empty piece among them
+            writer.write(piece)
+    whole, pieces = (read_audio(tmp_path / f"{n}.{ending}", RATE) for n in ("whole", "pieces"))
+    assert len(whole) == len(pieces)
+    assert np.abs(whole - pieces).max() < (1e-6 if ending in ("wav", "flac") else 0.05)
+
+
+@pytest.mark.parametrize("subtype", ["PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW"])
+def test_sample_formats(tmp_path, subtype):
+    soundfile.write(tmp_path / "a.wav", tone(), RATE, subtype=subtype)
+    assert similarity(read_audio(tmp_path / "a.wav", RATE), tone()) > 0.999
+
+
+@pytest.mark.parametrize("rate", [8000, 11025, 22050, 48000, 96000, 192000])
+def test_rates(tmp_path, rate):
+    soundfile.write(tmp_path / "a.wav", tone(1, rate), rate)
+    back = read_audio(tmp_path / "a.wav", RATE)
+    assert abs(len(back) - RATE) <= 1
+    middle = slice(4410, -4410)
+    assert np.abs(back[middle] - tone()[middle]).max() < 2e-3
+
+
+def test_downsampling_is_band_limited(tmp_path):
+    soundfile.write(tmp_path / "a.wav", tone(1, 96000, hertz=30_000), 96000)
+    assert np.abs(read_audio(tmp_path / "a.wav", RATE)[4410:-4410]).max() < 1e-3
+
+
+def test_channels_are_mixed(tmp_path):
+    left, right = tone(hertz=440), tone(hertz=660)
+    soundfile.write(tmp_path / "stereo.wav", np.stack([left, right], 1), RATE, subtype="FLOAT")
+    assert np.allclose(read_audio(tmp_path / "stereo.wav", RATE), (left + right) / 2, atol=1e-6)
+
+
+def test_surround_keeps_the_voice_and_drops_the_rumble(tmp_path):
+    channels = np.zeros((RATE, 6), np.float32)
+    channels[:, 2] = tone(hertz=440)          # centre
+    channels[:, 3] = tone(hertz=40)           # low frequencies
+    soundfile.write(tmp_path / "surround.wav", channels, RATE, subtype="FLOAT")
+    mixed = read_audio(tmp_path / "surround.wav", RATE)
+    assert similarity(mixed, channels[:, 2]) > 0.99999 and np.abs(mixed).max() <= 0.5
+
+
+def test_full_scale_is_clipped_not_wrapped(tmp_path):
+    for ending in FORMATS:
+        write_audio(tmp_path / f"a.{ending}", tone(level=1.5), RATE)
+        assert similarity(read_audio(tmp_path / f"a.{ending}", RATE)[:30_000], tone()[:30_000]) > 0.97, ending
+
+
+# --- what is refused on the way in ----------------------------------------------------------------------------------
+
+def refused(path, **options):
+    with pytest.raises(AudioError) as caught:
+        read_audio(path, RATE, **options)
+    message = str(caught.value)
+    assert "\n" not in message and len(message) < 400 + len(str(path))
+    return message
+
+
+def test_paths_that_are_no_files(tmp_path):
+    assert "no audio file" in refused(tmp_path / "absent.wav")
+    assert "folder" in refused(tmp_path)
+    assert "not a regular file" in refused("/dev/zero")
+    refused("a\0b.wav")
+    (tmp_path / "empty.wav").touch()
+    assert "empty" in refused(tmp_path / "empty.wav")
+
+
+def test_a_fifo_is_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe.wav")
+    assert "not a regular file" in refused(tmp_path / "pipe.wav")
+
+
+def test_content_that_is_no_audio(tmp_path):
+    for name, content in [("a.wav", b"hello, this is text\n" * 50), ("a.mp3", b"\0" * 5000), ("b.wav", b"RIFF"),
+                          ("c.wav", b"RIFF\xff\xff\xff\xffWAVEfmt "), ("a.raw", b"\1\2" * 500)]:
+        (tmp_path / name).write_bytes(content)
+        refused(tmp_path / name)
+
+
+def test_no_samples(tmp_path):
+    soundfile.write(tmp_path / "a.wav", np.zeros(0), RATE)
+    assert "0 samples" in refused(tmp_path / "a.wav")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_no_numbers(tmp_path, value):
+    samples = tone()
+    samples[30_000] = value
+    soundfile.write(tmp_path / "a.wav", samples, RATE, subtype="FLOAT")
+    assert "NaN" in refused(tmp_path / "a.wav")
+
+
+def test_float_samples_on_the_scale_of_integers(tmp_path):
+    soundfile.write(tmp_path / "a.wav", tone() * 32767, RATE, subtype="FLOAT")
+    assert "full scale" in refused(tmp_path / "a.wav")
+
+
+def test_a_clip_of_hours_is_refused_before_it_is_decoded(tmp_path):
+    write_audio(tmp_path / "a.flac", np.zeros(RATE * 20, np.float32), RATE)
+    assert "longer than 10 s" in refused(tmp_path / "a.flac", max_seconds=10)
+    write_audio(tmp_path / "a.ogg", np.zeros(RATE * 20, np.float32), RATE)
+    assert "longer than 10 s" in refused(tmp_path / "a.ogg", max_seconds=10)
+    # A header that promises hours; the file itself is a few bytes.
+    (tmp_path / "b.wav").write_bytes(encode_wav(tone(), RATE)[:40] + struct.pack("<I", 2**30) + pcm16(tone()))
+    refused(tmp_path / "b.wav")
+
+
+def test_absurd_rates(tmp_path):
+    for rate in (1, 2**31 - 1):
+        content = bytearray(encode_wav(tone(), RATE))
+        content[24:28] = struct.pack("<I", rate)
+        (tmp_path / "a.wav").write_bytes(content)
+        refused(tmp_path / "a.wav")
+
+
+@pytest.mark.parametrize("ending", ["wav", "flac", "mp3"])
+def test_half_a_file(tmp_path, ending):
+    write_audio(tmp_path / f"a.{ending}", (0.2 * np.random.default_rng(0).standard_normal(RATE * 3)).astype("f"), RATE)
+    content = (tmp_path / f"a.{ending}").read_bytes()
+    (tmp_path / f"half.{ending}").write_bytes(content[:len(content) // 2])
+    refused(tmp_path / f"half.{ending}")
+
+
+@pytest.mark.parametrize("length", [0x7FFFFFF0, 0xFFFFFFFF])
+def test_a_streamed_wav_is_read_to_its_end(tmp_path, length):
+    header = stream_wav_header(RATE)[:40] + struct.pack("<I", length)
+    (tmp_path / "a.wav").write_bytes(header + pcm16(tone()))
+    assert np.array_equal(read_audio(tmp_path / "a.wav", RATE), np.frombuffer(pcm16(tone()), "<i2") / np.float32(32768))
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_damage_never_crashes(tmp_path, ending):
+    write_audio(tmp_path / f"a.{ending}", tone(0.3), RATE)
+    content = (tmp_path / f"a.{ending}").read_bytes()
+    rng = np.random.default_rng(7)
+    for _ in range(40):
+        bad = bytearray(content[:rng.integers(1, len(content))] if rng.random() < 0.3 else content)
+        for position in rng.integers(0, min(len(bad), 200), size=rng.integers(1, 6)):
+            bad[position] = rng.integers(256)
+        (tmp_path / f"b.{ending}").write_bytes(bad)
+        try:
+            assert np.isfinite(read_audio(tmp_path / f"b.{ending}", RATE)).all()
+        except AudioError as error:
+            assert "\n" not in str(error)
+
+
+# --- foreign formats ------------------------------------------------------------------------------------------------
+
+def fake_tool(folder, name, script):
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+M4A = b"\0\0\0\x20ftypM4A \0\0\0\0" + b"\0" * 100
+
+
+def test_m4a_without_a_converter_says_how_to_convert(tmp_path, monkeypatch):
+    monkeypatch.setattr(foreign.shutil, "which", lambda name: None)
+    (tmp_path / "memo.m4a").write_bytes(M4A)
+    message = refused(tmp_path / "memo.m4a")
+    assert "ffmpeg" in message and "afconvert" in message and "m4a" in message
+
+
+@pytest.mark.parametrize("tool", ["ffmpeg", "afconvert"])
+def test_m4a_through_the_converter(tmp_path, monkeypatch, tool):
+    (tmp_path / "bin").mkdir()
+    write_audio(tmp_path / "answer.wav", tone(), RATE)
+    # Copies a known clip to the last argument, as both tools name their output last.
+    fake_tool(tmp_path / "bin", tool, f'for last; do :; done; /bin/cp "{tmp_path}/answer.wav" "$last"')
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    clip = tmp_path / "a name; $(with) -odd 'parts'.m4a"
+    clip.write_bytes(M4A)
+    assert np.array_equal(read_audio(clip, RATE), read_audio(tmp_path / "answer.wav", RATE))
+
+
+def test_converter_that_fails_or_hangs(tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "a.m4a").write_bytes(M4A)
+    fake_tool(tmp_path / "bin", "ffmpeg", "echo first >&2; echo moov atom not found >&2; exit 1")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert "moov atom not found" in refused(tmp_path / "a.m4a")
+    fake_tool(tmp_path / "bin", "ffmpeg", "exit 0")
+    assert "ffmpeg cannot convert" in refused(tmp_path / "a.m4a")
+
+    def hang(command, timeout, **_):
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    monkeypatch.setattr(foreign.subprocess, "run", hang)
+    assert "did not finish" in refused(tmp_path / "a.m4a")
+
+
+# --- writing: whole or not at all -----------------------------------------------------------------------------------
+
+def test_the_name_appears_only_on_close(tmp_path):
+    path = tmp_path / "a.wav"
+    path.write_bytes(b"older")
+    writer = AudioWriter(path, RATE)
+    writer.write(tone())
+    assert path.read_bytes() == b"older"
+    writer.close()
+    assert len(read_audio(path, RATE)) == RATE
+    writer.close()  # once more does nothing
+    with pytest.raises(AudioError):
+        writer.write(tone())
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_abort_leaves_nothing(tmp_path, ending):
+    with pytest.raises(KeyError):
+        with AudioWriter(tmp_path / f"a.{ending}", RATE) as writer:
+            writer.write(tone())
+            raise KeyError
+    assert os.listdir(tmp_path) == []
+
+
+def test_nothing_written_is_no_file(tmp_path):
+    with pytest.raises(AudioError, match="no sound"):
+        AudioWriter(tmp_path / "a.flac", RATE).close()
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_nan_is_not_written(tmp_path, ending):
+    with pytest.raises(AudioError, match="NaN"):
+        write_audio(tmp_path / f"a.{ending}", np.full(100, np.nan), RATE)
+    assert os.listdir(tmp_path) == []
+
+
+def test_names_that_cannot_be_written(tmp_path):
+    (tmp_path / "folder.wav").mkdir()
+    os.mkfifo(tmp_path / "pipe.wav")
+    for path in (tmp_path / "a.xyz", tmp_path / "noending", tmp_path / "absent" / "a.wav", tmp_path / "folder.wav",
+                 tmp_path / "pipe.wav", "/dev/null", "a\0.wav", tmp_path / ("x" * 300 + ".wav")):
+        with pytest.raises(AudioError) as caught:
+            write_audio(path, tone(), RATE)
+        assert "\n" not in str(caught.value)
+    assert sorted(os.listdir(tmp_path)) == ["folder.wav", "pipe.wav"]
+
+
+def test_long_names_and_modes(tmp_path):
+    path = tmp_path / ("x" * 251 + ".wav")
+    write_audio(path, tone(), RATE)
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~umask
+    path.chmod(0o640)
+    write_audio(path, tone(), RATE)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+def test_a_link_keeps_pointing(tmp_path):
+    (tmp_path / "link.wav").symlink_to(tmp_path / "real.wav")
+    write_audio(tmp_path / "link.wav", tone(), RATE)
+    assert (tmp_path / "link.wav").is_symlink() and len(read_audio(tmp_path / "real.wav", RATE)) == RATE
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("limit", [3000, 30_000, 200_000])
+def test_a_full_disk_leaves_nothing(tmp_path, ending, limit):
+    """A limit on the file size fails the same calls as a full disk, wherever it strikes: first write, middle, close."""
+    noise = (0.3 * np.random.default_rng(0).standard_normal(RATE * 3)).astype(np.float32)
+    (tmp_path / f"a.{ending}").write_bytes(b"older")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+    try:
+        with pytest.raises(AudioError):
+            write_audio(tmp_path / f"a.{ending}", noise, RATE)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert os.listdir(tmp_path) == [f"a.{ending}"]
+    assert (tmp_path / f"a.{ending}").read_bytes() == b"older"
+
+
+# --- bytes for a pipe -----------------------------------------------------------------------------------------------
+
+def test_pcm16_rounds_and_clips():
+    values = np.frombuffer(pcm16([0, 1, -1, 2, -2, 0.6 / 32768, -0.6 / 32768]), "<i2")
+    assert list(values) == [0, 32767, -32768, 32767, -32768, 1, -1]
+    every = np.arange(-32768, 32768, dtype=np.int16)
+    assert np.array_equal(np.frombuffer(pcm16(every / np.float32(32768)), "<i2"), every)
+
+
+def test_wav_bytes(tmp_path):
+    (tmp_path / "a.wav").write_bytes(encode_wav(tone(), 24000))
+    samples, rate = soundfile.read(tmp_path / "a.wav")
+    assert rate == 24000 and len(samples) == RATE
+    write_audio(tmp_path / "b.wav", tone(), 24000)
+    assert (tmp_path / "b.wav").read_bytes() == (tmp_path / "a.wav").read_bytes()
+    assert len(stream_wav_header(RATE)) == 44
+
+
+def test_stream_header_is_the_one_players_know():
+    if not GOLDEN.exists():
+        pytest.skip("the golden files are not beside the repository")
+    assert stream_wav_header(RATE) == (GOLDEN / "stream_header.bin").read_bytes()
