@@ -37,7 +37,7 @@ _CUT_SHORT = re.compile(r"^\s*data : (\d+) \(should be (\d+)\)", re.MULTILINE)
 def read_audio(path, rate: int, *, max_seconds: float = MAX_SECONDS) -> np.ndarray:
     """Read a clip -> float32 [n] mono at `rate` Hz, resampled once and band-limited.
 
-    WAV, FLAC, OGG, Opus, MP3, AIFF, CAF and whatever else libsndfile reads; m4a and AAC through `afconvert` or `ffmpeg`.
+    WAV, FLAC, OGG, Opus, MP3, AIFF, CAF, whatever else libsndfile reads; m4a and AAC through `afconvert` or `ffmpeg`.
     AudioError: no such file, not audio, damaged or cut short, no samples, NaN, longer than `max_seconds`.
     """
     path = Path(path)
@@ -59,7 +59,8 @@ def read_audio(path, rate: int, *, max_seconds: float = MAX_SECONDS) -> np.ndarr
                 raise AudioError(f"cannot read {path} as audio: the converter wrote {_reason(error)}") from None
             return _decode(file, path, head, rate, max_seconds)
     if file is None:
-        raise AudioError(f"{path} has no header that says its rate; give it one: sox -r 44100 -e signed -b 16 -c 1 in.raw out.wav")
+        raise AudioError(f"{path} has no header that says its rate; give it one: "
+                         "sox -r 44100 -e signed -b 16 -c 1 in.raw out.wav")
     return _decode(file, path, head, rate, max_seconds)
 
 
@@ -111,8 +112,8 @@ def _decode(file, path: Path, head: bytes, rate: int, max_seconds: float) -> np.
         # FLAC counts its samples, MP3 only behind a Xing header; Ogg does not say how long it should be.
         counted = file.format == "FLAC" or file.format == "MP3" and (b"Xing" in head or b"Info" in head)
         if counted and file.frames - frames > 0.1 * file.samplerate:
-            raise AudioError(f"{path} is cut short: {frames / file.samplerate:.1f} s of {file.frames / file.samplerate:.1f} s; "
-                             "copy it again")
+            there, promised = frames / file.samplerate, file.frames / file.samplerate
+            raise AudioError(f"{path} is cut short: {there:.1f} s of {promised:.1f} s; copy it again")
         pieces.append(resampler.flush())
         return np.concatenate(pieces)
 

@@ -1,4 +1,4 @@
-"""Formats libsndfile does not read (m4a, aac, ...): recognised by their first bytes, converted by the system's own tool.
+"""Formats libsndfile does not read (m4a, aac, ...): recognised by their first bytes, converted by a tool of the system.
 
 `afconvert` is part of macOS, `ffmpeg` is common elsewhere. Neither is needed for anything else here.
 """
@@ -61,5 +61,6 @@ def _command(source: Path, demuxer: str, target: Path, max_seconds: float) -> li
         # The demuxer is fixed and only files may be opened: a playlist in disguise cannot send ffmpeg elsewhere.
         # A second beyond the limit lets the reader see that the clip is too long, rather than hear a part of it.
         return [ffmpeg, "-nostdin", "-v", "error", "-protocol_whitelist", "file", "-f", demuxer, "-i", f"file:{source}",
-                "-vn", "-t", str(max_seconds + 1), "-c:a", "pcm_f32le", "-fs", str(MAX_OUTPUT), "-f", "wav", str(target)]
+                "-vn", "-t", str(max_seconds + 1), "-c:a", "pcm_f32le", "-fs", str(MAX_OUTPUT), "-f", "wav",
+                str(target)]
     return None

@@ -16,7 +16,7 @@ HEADER_BYTES = 44
 
 
 def pcm16(samples) -> bytes:
-    """float32 [n] in [-1, 1] -> little-endian 16-bit: x * 32768 rounded, clipped at the ends (reading divides by 32768)."""
+    """float32 [n] in [-1, 1] -> little-endian 16-bit: x * 32768 rounded and clipped (reading divides by 32768)."""
     samples = np.asarray(samples, dtype=np.float32)
     if not np.isfinite(samples).all():
         raise AudioError("the samples hold values that are no numbers (NaN or infinity)")

@@ -45,7 +45,7 @@ def check_ending(path) -> str:
 
 
 class AudioWriter:
-    """One file in the making, mono. `write` appends, `close` puts the finished file under its name, `abort` leaves nothing.
+    """One mono file in the making. `write` appends, `close` puts the file under its name, `abort` leaves nothing.
 
     Until `close` the name is untouched (an older file of that name survives); `close` after any number of writes gives
     a valid file of what was written. As a context manager: an exception aborts.
@@ -117,7 +117,7 @@ class AudioWriter:
 
     @contextmanager
     def _abort_on_failure(self):
-        """Any failure on the way leaves nothing behind. An interrupt is none: close() can still keep what is finished."""
+        """Any failure leaves nothing behind. An interrupt is none: close() can still keep what is finished."""
         try:
             yield
         except OSError as error:
@@ -202,7 +202,7 @@ class _Encoded:
             self._guard(self._file.write, samples[begin:begin + _BLOCK])
 
     def _check_room(self) -> None:
-        """libsndfile swallows a failure of the last pages, written while closing; so see first that there is room for them."""
+        """libsndfile swallows a failure of the last pages, written while closing; so see first that there is room."""
         end = os.lseek(self._fd, 0, os.SEEK_CUR)
         size = os.fstat(self._fd).st_size
         try:
@@ -219,7 +219,8 @@ class _Encoded:
         except (self._error, AssertionError) as error:
             disk = os.fstatvfs(self._fd)
             full = disk.f_bavail * disk.f_frsize < 64 * 1024
-            raise OSError(errno.ENOSPC if full else errno.EIO, os.strerror(errno.ENOSPC) if full else str(error)) from None
+            code, text = (errno.ENOSPC, os.strerror(errno.ENOSPC)) if full else (errno.EIO, str(error))
+            raise OSError(code, text) from None
 
 
 def write_audio(path, samples, rate: int) -> None:
