@@ -1,0 +1,69 @@
+"""Building blocks that encoder, decoder and quantizer share. x is [T, channels] throughout."""
+
+from __future__ import annotations
+
+import math
+
+import mlx.core as mx
+
+from ..config import TransformerConfig
+from ..layers.cache import WindowCache
+from ..layers.conv import CausalConv, DepthwiseCausalConv, Snake, StreamState
+from ..layers.matmul import matmul
+from ..layers.transformer import Transformer
+
+
+class ResidualUnit:
+    """snake, conv k7 dilated, snake, conv k1, skip."""
+
+    def __init__(self, scope, dilation: int):
+        scope = scope.within("block")
+        self.snake1, self.conv1 = Snake(scope.within("0")), CausalConv(scope.within("1.conv"), dilation=dilation)
+        self.snake2, self.conv2 = Snake(scope.within("2")), CausalConv(scope.within("3.conv"))
+
+    def __call__(self, x: mx.array, state: StreamState) -> mx.array:
+        return x + self.conv2(self.snake2(self.conv1(self.snake1(x), state)), state)
+
+
+def residual_units(scope, first: int) -> list[ResidualUnit]:
+    """The three units of an encoder or decoder block, at `first`, `first` + 1, `first` + 2 of its sequence."""
+    return [ResidualUnit(scope.within(str(first + i)), dilation) for i, dilation in enumerate((1, 3, 9))]
+
+
+class ConvNeXt:
+    """depthwise k7, LayerNorm, linear x4, exact GELU, linear, gamma, skip (Liu et al. 2022)."""
+
+    def __init__(self, scope):
+        self.depthwise = DepthwiseCausalConv(scope.within("dwconv.conv"))
+        self.norm_weight, self.norm_bias = scope.array("norm.weight"), scope.array("norm.bias")
+        self.up, self.up_bias = _transposed(scope.array("pwconv1.weight")), scope.array("pwconv1.bias")
+        self.down, self.down_bias = _transposed(scope.array("pwconv2.weight")), scope.array("pwconv2.bias")
+        self.gamma = scope.array("gamma")
+
+    def __call__(self, x: mx.array, state: StreamState) -> mx.array:
+        y = mx.fast.layer_norm(self.depthwise(x, state), self.norm_weight, self.norm_bias, 1e-6)
+        y = matmul(y, self.up) + self.up_bias
+        y = y * (1 + mx.erf(y * math.sqrt(0.5))) * 0.5
+        return x + self.gamma * (matmul(y, self.down) + self.down_bias)
+
+
+class WindowTransformer:
+    """A stack of blocks with window-limited causal attention and a final RMSNorm."""
+
+    def __init__(self, scope, config: TransformerConfig, rope_dtype: mx.Dtype):
+        self.name, self.config = scope.prefix, config
+        self.stack = Transformer(scope, config, rope_dtype)
+        self.norm = scope.array("norm.weight")
+
+    def __call__(self, x: mx.array, state: StreamState) -> mx.array:
+        cache = state.caches.get(self.name)
+        if cache is None:
+            cache = state.caches[self.name] = WindowCache(self.config.layers, self.config.window)
+        return mx.fast.rms_norm(self.stack(x[None], cache)[0], self.norm, self.config.norm_eps)
+
+
+def _transposed(weight: mx.array) -> mx.array:
+    """[out, in] -> [in, out], laid out so."""
+    weight = mx.contiguous(weight.T)
+    mx.eval(weight)
+    return weight

@@ -1,0 +1,78 @@
+"""Latents <-> codes: a semantic codebook, then residual ones, each on what the earlier ones left.
+
+Encoding: downsample, pre_module, vector quantization. Decoding: sum of the entries, post_module, upsample.
+A vector is matched by cosine against the L2-normalised codebook (in 8 dimensions); what is decoded is the projection of
+the entry as it stands. (Descript's factorized VQ, arXiv:2306.06546, with the semantic codebook in front.)
+"""
+
+from __future__ import annotations
+
+import mlx.core as mx
+
+from ..config import CodecConfig
+from ..layers.conv import CausalConv, CausalTransposedConv, StreamState
+from ..layers.matmul import matmul
+from .blocks import ConvNeXt, WindowTransformer
+
+
+class VectorQuantizer:
+    def __init__(self, scope):
+        self.in_proj = mx.contiguous(scope.array("in_proj.weight")[..., 0].T)    # [latent, 8]
+        self.out_proj = mx.contiguous(scope.array("out_proj.weight")[..., 0].T)  # [8, latent]
+        self.in_bias, self.out_bias = scope.array("in_proj.bias"), scope.array("out_proj.bias")
+        self.codebook = scope.array("codebook.weight")                           # [size, 8]
+        self.directions = mx.contiguous(_normalise(self.codebook).T)
+        mx.eval(self.in_proj, self.out_proj, self.codebook, self.directions)
+
+    def encode(self, z: mx.array) -> tuple[mx.array, mx.array]:
+        """z [T, latent] -> codes int32 [T] and what they decode to [T, latent]."""
+        query = _normalise(matmul(z, self.in_proj) + self.in_bias)
+        codes = mx.argmax(matmul(query, self.directions), axis=-1).astype(mx.int32)
+        return codes, self.decode(codes)
+
+    def decode(self, codes: mx.array) -> mx.array:
+        """codes int32 [T], clamped to the codebook -> [T, latent]."""
+        entries = self.codebook[mx.clip(codes, 0, self.codebook.shape[0] - 1)]
+        return matmul(entries, self.out_proj) + self.out_bias
+
+
+class Quantizer:
+    def __init__(self, scope, config: CodecConfig, rope_dtype: mx.Dtype):
+        factors = config.downsample_factor
+        at = lambda name, i: scope.within(f"{name}.{i}")
+        self.downsample = [(CausalConv(at("downsample", i).within("0.conv"), stride=factor),
+                            ConvNeXt(at("downsample", i).within("1"))) for i, factor in enumerate(factors)]
+        self.upsample = [(CausalTransposedConv(at("upsample", i).within("0.conv"), factor),
+                          ConvNeXt(at("upsample", i).within("1"))) for i, factor in enumerate(reversed(factors))]
+        self.pre_module = WindowTransformer(scope.within("pre_module"), config.rvq, rope_dtype)
+        self.post_module = WindowTransformer(scope.within("post_module"), config.rvq, rope_dtype)
+        self.books = [VectorQuantizer(scope.within("semantic_quantizer.quantizers.0"))]
+        self.books += [VectorQuantizer(scope.within(f"quantizer.quantizers.{i}"))
+                       for i in range(config.residual_codebooks)]
+
+    def encode(self, latents: mx.array, state: StreamState) -> mx.array:
+        """latents [T, latent] -> codes int32 [num_codebooks, ceil(T / 4)]. Only the last piece of a clip may have a T that
+        is no multiple of the downsampling: each strided convolution then gets zeros to fill its last window."""
+        z = latents
+        for conv, convnext in self.downsample:
+            z = convnext(conv(mx.pad(z, [(0, -z.shape[0] % conv.stride), (0, 0)]), state), state)
+        z = self.pre_module(z, state)
+        codes = []
+        for book in self.books:
+            code, entry = book.encode(z)
+            codes.append(code)
+            z = z - entry
+        return mx.stack(codes)
+
+    def decode(self, codes: mx.array, state: StreamState) -> mx.array:
+        """codes int32 [num_codebooks, F] -> latents [F * 4, latent] for the decoder."""
+        z = sum(book.decode(code) for book, code in zip(self.books, codes))
+        z = self.post_module(z, state)
+        for conv, convnext in self.upsample:
+            z = convnext(conv(z, state), state)
+        return z
+
+
+def _normalise(x: mx.array) -> mx.array:
+    """Rows of unit length; a zero row stays zero (PyTorch's F.normalize, eps 1e-12)."""
+    return x / mx.maximum(mx.linalg.norm(x, axis=-1, keepdims=True), 1e-12)

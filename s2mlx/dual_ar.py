@@ -1,0 +1,88 @@
+"""The two autoregressive networks as one model of frames, and the step from one frame to the next.
+
+Everything in a step stays on the device: sampling, the repetition rule and the feedback of the codes. `State` is what
+one step hands to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mlx.core as mx
+import numpy as np
+
+from .config import ModelConfig
+from .fast_ar import FastAR
+from .layers.cache import KVCache
+from .options import Sampling
+from .sampler import RAS_WINDOW, make_sampler, make_semantic_sampler
+from .slow_ar import SlowAR
+
+
+@dataclass
+class State:
+    """The newest frame of B sequences. tokens int32 [B] (of the head; end_token: no frame), codes int32 [B, C],
+    window int32 [B, RAS_WINDOW]: the last semantic tokens that were kept, -1 where there is none yet."""
+
+    tokens: mx.array
+    codes: mx.array
+    window: mx.array
+
+    @property
+    def arrays(self) -> list[mx.array]:
+        return [self.tokens, self.codes, self.window]
+
+    def row(self, i: int) -> State:
+        return State(*(a[i : i + 1] for a in self.arrays))
+
+    @staticmethod
+    def join(rows: list[State]) -> State:
+        return State(*(mx.concatenate(column) for column in zip(*(r.arrays for r in rows))))
+
+
+class DualAR:
+    def __init__(self, scope, config: ModelConfig, end_id: int, *, rope_dtype: mx.Dtype = mx.bfloat16,
+                 first_in_window: bool = False):
+        """`first_in_window`: the first semantic token counts as repeatable (s2.cpp); the official code leaves it out."""
+        self.config, self.first_in_window = config, first_in_window
+        self.slow = SlowAR(scope, config, end_id, rope_dtype)
+        self.fast = FastAR(scope, config, rope_dtype)
+
+    @property
+    def end_token(self) -> int:
+        return self.slow.end_token
+
+    def prefill(self, matrix: np.ndarray, cache: KVCache, keep_going: Callable[[], bool] = lambda: True):
+        return self.slow.prefill(matrix, cache, keep_going)
+
+    def picker(self, sampling: Sampling):
+        """-> pick(outputs, window, uniforms float32 [B, C + 1], may_end bool [B]) -> State: the frame that the
+        Slow-AR's outputs (hidden, normed) lead to. Uniform 0 is the semantic draw, 1..C-1 the residual ones, C the redraw.
+        """
+        draw_semantic, draw = make_semantic_sampler(sampling), make_sampler(sampling)
+        end = self.end_token
+
+        def pick(outputs, window, uniforms, may_end) -> State:
+            hidden, normed = outputs
+            logits = self.slow.logits(normed)
+            if not all(may_end):
+                closed = mx.array([[0.0 if m else -np.inf] for m in may_end])
+                logits = mx.concatenate([logits[:, :end], logits[:, end:] + closed], axis=-1)
+            tokens = draw_semantic(logits, uniforms[:, 0], uniforms[:, -1], window, end)
+            semantic = mx.minimum(tokens, end - 1)
+            codes = self.fast.complete(self.fast.input(hidden, normed), semantic, lambda l, k: draw(l, uniforms[:, k]))
+            window = mx.concatenate([window[:, 1:], tokens[:, None]], axis=-1)
+            return State(tokens, mx.stack(codes, axis=-1), window)
+
+        return pick
+
+    def first(self, outputs, pick, uniforms: mx.array, may_end: list[bool]) -> State:
+        """The first frame after the prompt, for one sequence."""
+        empty = mx.full((1, RAS_WINDOW), -1, mx.int32)
+        state = pick(outputs, empty, uniforms, may_end)
+        return state if self.first_in_window else State(state.tokens, state.codes, empty)
+
+    def next(self, state: State, cache, pick, uniforms: mx.array, may_end: list[bool]) -> State:
+        """The frame after `state`; `cache` is the sequences' (a KVCache for one, a BatchCache for several)."""
+        return pick(self.slow.step(state.tokens, state.codes, cache), state.window, uniforms, may_end)

@@ -1,0 +1,59 @@
+"""A checkpoint and a tokenizer made into networks, once. Knows how the parts fit; the parts know nothing of each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import mlx.core as mx
+
+from .codec import Codec
+from .config import ModelConfig
+from .dual_ar import DualAR
+from .errors import ModelError, UsageError
+from .tokenizer import Tokenizer, load_tokenizer
+from .weights import open_checkpoint
+from .weights.scope import Scope
+
+COMPAT = (None, "s2cpp")
+
+
+class Model:
+    """dual_ar is None in a codec-only file, codec None in a file without one; asking for what is absent is an error."""
+
+    def __init__(self, path: Path, config: ModelConfig, tokenizer: Tokenizer | None, dual_ar: DualAR | None,
+                 codec: Codec | None, packed_bytes: int):
+        self.path, self.config, self.tokenizer, self.packed_bytes = path, config, tokenizer, packed_bytes
+        self._dual_ar, self._codec = dual_ar, codec
+
+    @property
+    def dual_ar(self) -> DualAR:
+        if self._dual_ar is None:
+            raise ModelError(f"{self.path.name} holds only a codec: it can encode and decode, not speak")
+        return self._dual_ar
+
+    @property
+    def codec(self) -> Codec:
+        if self._codec is None:
+            raise ModelError(f"{self.path.name} holds no codec: it cannot make or read sound")
+        return self._codec
+
+
+def load_model(path: Path, tokenizer_path: Path | None, compat: str | None = None,
+               memory_limit: int | None = None) -> Model:
+    """Build the networks of the file at `path`. Call on the thread that will run them (MLX streams are thread-local).
+
+    compat "s2cpp": fp32 RoPE tables, clips padded to 512 samples, the first semantic token in the repetition window.
+    """
+    if compat not in COMPAT:
+        raise UsageError(f"compat must be s2cpp or nothing, not {compat!r}")
+    s2cpp = compat == "s2cpp"
+    rope_dtype = mx.float32 if s2cpp else mx.bfloat16
+    with open_checkpoint(path, memory_limit=memory_limit) as checkpoint:
+        config, scope = checkpoint.config, Scope(checkpoint.tensors)
+        tokenizer = dual_ar = codec = None
+        if config.slow is not None:
+            tokenizer = load_tokenizer(tokenizer_path, config)
+            dual_ar = DualAR(scope, config, tokenizer.special("<|im_end|>"), rope_dtype=rope_dtype, first_in_window=s2cpp)
+        if config.codec is not None:
+            codec = Codec(scope.within("c"), config.codec, rope_dtype=rope_dtype, pad_to_hop=s2cpp)
+        return Model(Path(path), config, tokenizer, dual_ar, codec, checkpoint.packed_bytes)

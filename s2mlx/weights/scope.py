@@ -1,0 +1,39 @@
+"""A view of a checkpoint's tensors below one dotted prefix: how a network asks for its weights by its own names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..layers.linear import Linear
+from .checkpoint import Tensor
+
+
+class Scope:
+    def __init__(self, tensors: Mapping[str, Tensor], prefix: str = ""):
+        self.tensors, self.prefix = tensors, prefix
+
+    def within(self, name: str) -> Scope:
+        return Scope(self.tensors, self._full(name))
+
+    def has(self, name: str) -> bool:
+        return self._full(name) in self.tensors
+
+    def array(self, name: str):
+        """A small tensor as float32, in the shape of the file."""
+        return self.tensors[self._full(name)].dense()
+
+    def vector(self, name: str):
+        """`array` for names given without their `.weight`."""
+        return self.array(f"{name}.weight" if self.has(f"{name}.weight") else name)
+
+    def linear(self, name: str) -> Linear:
+        """A matrix [out, in] in whatever form its type and the backend want, with its bias if the file has one."""
+        bias = self._full(f"{name}.bias")
+        return Linear(self.tensors[self._full(f"{name}.weight")], self.tensors.get(bias))
+
+    def stack(self, *names: str) -> Linear:
+        """Several matrices of the same input as one product, rows in the order of `names`."""
+        return Linear.stack([self.tensors[self._full(f"{name}.weight")] for name in names])
+
+    def _full(self, name: str) -> str:
+        return f"{self.prefix}.{name}" if self.prefix else name
