@@ -6,6 +6,7 @@ Knows nothing of prompts: see `prompt`.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,7 +16,9 @@ from .errors import ModelError, UsageError
 FILE_NAME = "tokenizer.json"
 # Tokens without which no prompt can be built. The semantic ones are checked against the config.
 REQUIRED = ("<|im_start|>", "<|im_end|>", "<|voice|>", "<|semantic:0|>")
-_LARGEST_FILE = 64 << 20  # S2 Pro's is 6 MB
+# S2 Pro's has 6 MB and 155,774 ids
+_LARGEST_FILE = 64 << 20
+_MOST_IDS = 1 << 24
 
 
 def find_tokenizer(model_path) -> Path:
@@ -42,6 +45,7 @@ def load_tokenizer(path, config: ModelConfig | None = None) -> Tokenizer:
     if path.is_dir():
         path = path / FILE_NAME
     text = _read(path)
+    _check_structure(text, path)
     from tokenizers import Tokenizer as Backend
 
     try:
@@ -137,6 +141,34 @@ def _read(path: Path) -> str:
         raise ModelError(f"{path} is not a tokenizer file: not UTF-8 at byte {fault.start}") from None
     except OSError as fault:
         raise ModelError(f"cannot read {path}: {fault.strerror or fault}") from fault
+
+
+def _check_structure(text: str, path: Path) -> None:
+    """Raise `ModelError` unless this is a byte-level BPE of sane proportions.
+
+    The library aborts the whole process on some faults (a subword prefix that cuts a character, for one), so what S2's
+    tokenizer never has is refused before the library sees it.
+    """
+    def need(ok, what):
+        if not ok:
+            raise ModelError(f"{path} is not a tokenizer file that can be used: {what}")
+
+    try:
+        root = json.loads(text)
+    except (ValueError, RecursionError) as fault:
+        raise ModelError(f"{path} is not a tokenizer file: {_one_line(fault)}") from None
+    model = root.get("model") if isinstance(root, dict) else None
+    need(isinstance(model, dict), "it has no model")
+    need(model.get("type", "BPE") == "BPE", "its model is not BPE")
+    for key in ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"):
+        need(model.get(key) in (None, ""), f"S2's tokenizer has no {key}")
+    vocab, merges = model.get("vocab"), model.get("merges")
+    need(isinstance(vocab, dict) and vocab and isinstance(merges, list), "it has no vocabulary")
+    need(all(type(i) is int and 0 <= i < _MOST_IDS for i in vocab.values()), f"an id is not a number below {_MOST_IDS}")
+    added = root.get("added_tokens")
+    need(isinstance(added, list) and all(isinstance(t, dict) for t in added), "it has no added tokens")
+    need(all(type(t.get("id")) is int and 0 <= t["id"] < _MOST_IDS and t.get("content") for t in added),
+         f"an added token has no content or no id below {_MOST_IDS}")
 
 
 def _one_line(fault: Exception) -> str:

@@ -113,11 +113,20 @@ def without(*names):
 @pytest.mark.parametrize("content, complaint", [
     (b"", "not a tokenizer file"),
     (b"\xff\xfe\x00", "not UTF-8 at byte 0"),
-    (b"{}", "not a tokenizer file"),
+    (b"{}", "no model"),
     (b"[" * 100_000, "not a tokenizer file"),
     (b"GGUF" + bytes(100), "not a tokenizer file"),
     ((GOLDEN / "tokenizer.json").read_bytes()[:30_000], "not a tokenizer file"),
-    (json.dumps({**GOOD, "model": None}).encode(), "not a tokenizer file"),
+    (json.dumps({**GOOD, "model": None}).encode(), "it has no model"),
+    (b"[1]", "it has no model"),
+    (json.dumps({**GOOD, "model": {**GOOD["model"], "type": "Unigram"}}).encode(), "not BPE"),
+    # the library aborts the process on this one
+    (json.dumps({**GOOD, "model": {**GOOD["model"], "continuing_subword_prefix": "a"}}).encode(), "no continuing_subword_prefix"),
+    (json.dumps({**GOOD, "model": {**GOOD["model"], "dropout": 0.5}}).encode(), "no dropout"),
+    (json.dumps({**GOOD, "model": {**GOOD["model"], "vocab": {"a": 1 << 40}}}).encode(), "an id is not a number below"),
+    (json.dumps({**GOOD, "model": {**GOOD["model"], "vocab": ["a"]}}).encode(), "no vocabulary"),
+    (json.dumps({**GOOD, "added_tokens": None}).encode(), "no added tokens"),
+    (json.dumps({**GOOD, "added_tokens": [{"id": -1, "content": "x"}]}).encode(), "added token"),
     (json.dumps(without("<|im_end|>", "<|voice|>")).encode(), r"lacks <\|im_end\|>, <\|voice\|>; use the one"),
     (json.dumps({**GOOD, "added_tokens": []}).encode(), r"lacks <\|im_start\|>"),
 ])
