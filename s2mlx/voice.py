@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .config import ModelConfig
+from .config import CodecConfig, ModelConfig
 from .errors import VoiceError
 from .whole import write_bytes
 
@@ -67,6 +67,11 @@ class Voice:
     @property
     def frames(self) -> int:
         return self.codes.shape[1]
+
+    @property
+    def seconds(self) -> float:
+        """Length of the reference, for people to read: the file does not say how many samples a frame has."""
+        return self.frames * CodecConfig().frame_samples / self.sample_rate
 
     @cached_property
     def fingerprint(self) -> str:

@@ -1,0 +1,296 @@
+"""The folder of saved voices, and the voices that come with the program.
+
+    FOLDER/NAME/voice.s2voice, clip.flac    saved here; complete or absent
+    FOLDER/NAME.s2voice                     dropped in by the user; as good as the others
+    FOLDER/.trash/TOKEN/...                 removed or replaced, kept for 30 days
+
+Several processes may use one folder: a change happens under a lock, by renames. Knows nothing of models, and of sound only
+that `audio.files` reads and writes clips.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import difflib
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from . import locations
+from .errors import VoiceError
+from .voice import SUFFIX, Voice
+from .voice_names import printable, check_name, key
+
+_VOICE, _CLIP = "voice.s2voice", "clip.flac"
+_TRASH, _NEW, _LOCK = ".trash", ".new-", ".lock"
+_KEPT_IN_TRASH = 30 * 86400.0  # s
+_UNFINISHED = 86400.0          # s; a temporary folder older than this was left by a crash
+_TOKEN = re.compile(r"[0-9a-f]{16}")
+
+
+@dataclass(frozen=True)
+class VoiceInfo:
+    """A voice in a list. `problem` says why one cannot be used; its other figures are then 0."""
+
+    name: str
+    path: Path             # the .s2voice file
+    builtin: bool
+    has_clip: bool
+    frames: int = 0
+    seconds: float = 0.0
+    codebooks: int = 0
+    codebook_size: int = 0
+    sample_rate: int = 0
+    transcript: str = ""
+    modified: float = 0.0  # s since 1970
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class _Entry:
+    name: str              # as shown
+    root: Path             # what is moved: the voice's folder, or the bare file
+    voice: Path
+    clip: Path
+    builtin: bool = False
+
+
+class VoiceLibrary:
+    """Voices by name; `folder` defaults to the user's own. Raises `VoiceError` for whatever goes wrong."""
+
+    def __init__(self, folder=None):
+        self.folder = Path(folder) if folder is not None else locations.voices_dir()
+
+    # --- looking -------------------------------------------------------------------------------------------------
+
+    def names(self) -> list[str]:
+        """All of them, the broken and the built-in ones too, in alphabetical order."""
+        return [entry.name for entry in self._entries()]
+
+    def infos(self) -> list[VoiceInfo]:
+        """What `info` says of each of `names()`."""
+        with self._lock(shared=True):
+            return [self._info(entry) for entry in self._entries()]
+
+    def info(self, name: str) -> VoiceInfo:
+        """What a list shows of a voice. A broken one is described, not raised."""
+        with self._lock(shared=True):
+            return self._info(self._find(name))
+
+    def get(self, name: str) -> Voice:
+        with self._lock(shared=True):
+            return self._load(self._find(name))
+
+    def resolve(self, spec: str) -> Voice:
+        """The voice that a user means: a path when it has a slash or ends in .s2voice, else a name."""
+        if os.sep in spec or spec.endswith(SUFFIX):
+            return Voice.load(os.path.expanduser(spec))
+        return self.get(spec)
+
+    def clip(self, name: str) -> tuple[np.ndarray, int] | None:
+        """The recording a voice was made from, float32 [n] at the voice's rate; None when it was not kept."""
+        entry = self._find(name)
+        if not entry.clip.is_file():
+            return None
+        from .audio.files import read_audio
+
+        rate = self._load(entry).sample_rate
+        return read_audio(entry.clip, rate), rate
+
+    # --- changing ------------------------------------------------------------------------------------------------
+
+    def add(self, name: str, voice: Voice, clip: tuple[np.ndarray, int] | None = None, overwrite: bool = False) -> str | None:
+        """Save a voice, with its clip (samples float32 [n], rate). Returns the undo token of what it replaced."""
+        name = check_name(name)
+        with self._os_errors(f"cannot save voice {name!r}"):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            made = Path(tempfile.mkdtemp(prefix=_NEW, dir=self.folder))
+            try:
+                voice.save(made / _VOICE)
+                if clip is not None:
+                    from .audio.files import write_audio
+
+                    samples, rate = clip
+                    write_audio(made / _CLIP, samples, rate)
+                with self._lock():
+                    self._sweep()
+                    replaced = None
+                    for entry in self._taken(name):
+                        if not overwrite:
+                            raise VoiceError(f"there is a voice {entry.name!r} already; take another name, or ask to overwrite it")
+                        replaced = self._discard(entry)
+                    os.rename(made, self.folder / name)
+                    return replaced
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
+
+    def remove(self, name: str) -> str:
+        """Move a voice to the trash; the token returned brings it back for 30 days."""
+        with self._os_errors(f"cannot remove voice {name!r}"), self._lock():
+            entry = self._own(name)
+            self._sweep()
+            return self._discard(entry)
+
+    def restore(self, token: str) -> str:
+        """Undo a `remove` or the replacing by an `add`; returns the name."""
+        trash = self.folder / _TRASH / token
+        if not _TOKEN.fullmatch(token) or not trash.is_dir():
+            raise VoiceError("that voice is no longer in the trash")
+        with self._os_errors("cannot restore the voice"), self._lock():
+            thing = next(trash.iterdir(), None)
+            if thing is None:
+                raise VoiceError("that voice is no longer in the trash")
+            name = thing.name.removesuffix(SUFFIX)
+            for entry in self._taken(name):
+                raise VoiceError(f"there is a voice {entry.name!r} now; rename it first")
+            os.rename(thing, self.folder / thing.name)
+            trash.rmdir()
+            return name
+
+    def rename(self, old: str, new: str) -> None:
+        new = check_name(new)
+        with self._os_errors(f"cannot rename voice {old!r}"), self._lock():
+            entry = self._own(old)
+            for other in self._taken(new):
+                if other != entry:  # a change of case is a rename too
+                    raise VoiceError(f"there is a voice {other.name!r} already; take another name")
+            os.rename(entry.root, self.folder / (new + SUFFIX if entry.root == entry.voice else new))
+
+    def import_file(self, path, name: str | None = None, overwrite: bool = False) -> str:
+        """Save a copy of a `.s2voice` file; the name is the file's unless given. Returns the name."""
+        voice = Voice.load(path)
+        name = check_name(voice.name if name is None else name)
+        self.add(name, voice, overwrite=overwrite)
+        return name
+
+    def export(self, name: str, path, overwrite: bool = False) -> Path:
+        """Write a voice as a `.s2voice` file, into `path` if that is a folder. Returns the file's path."""
+        voice, path = self.get(name), Path(path)
+        if path.is_dir():
+            path = path / (voice.name + SUFFIX)
+        if path.exists() and not overwrite:
+            raise VoiceError(f"{path} exists already; take another name, or ask to overwrite it")
+        voice.save(path)
+        return path
+
+    # --- inside --------------------------------------------------------------------------------------------------
+
+    def _entries(self) -> list[_Entry]:
+        own: dict[str, _Entry] = {}
+        dropped = []
+        for path in sorted(self._listing()):
+            if path.name.startswith("."):
+                continue
+            if path.is_dir():
+                own[key(path.name)] = _Entry(printable(path.name), path, path / _VOICE, path / _CLIP)
+            elif path.name.lower().endswith(SUFFIX):
+                dropped.append(path)
+        for path in dropped:
+            stem = path.name[:-len(SUFFIX)]
+            # beside a folder of that name the file keeps its ending, so that neither hides the other
+            name = path.name if key(stem) in own else stem
+            own[key(name)] = _Entry(printable(name), path, path, path.with_name(stem + ".flac"))
+        for path in _builtin():
+            if key(path.stem) not in own:
+                own[key(path.stem)] = _Entry(path.stem, path, path, path.with_suffix(".flac"), builtin=True)
+        return sorted(own.values(), key=lambda entry: key(entry.name))
+
+    def _listing(self) -> list[Path]:
+        try:
+            return list(self.folder.iterdir())
+        except FileNotFoundError:
+            return []  # nothing was saved yet
+        except OSError as fault:
+            raise VoiceError(f"cannot list the voices in {self.folder}: {fault.strerror or fault}") from fault
+
+    def _find(self, name: str) -> _Entry:
+        """The entry of that name. A name is only ever compared with what the folder holds, never joined to a path."""
+        entries = {key(entry.name): entry for entry in self._entries()}
+        found = entries.get(key(name.strip()))
+        if found is None:
+            near = difflib.get_close_matches(key(name), entries, n=3)
+            known = [entries[k].name for k in near] or [entry.name for entry in entries.values()][:8]
+            hint = f"{'did you mean' if near else 'saved are'} {', '.join(known)}" if known else "none is saved yet"
+            raise VoiceError(f"there is no voice {printable(name)!r}; {hint}")
+        return found
+
+    def _own(self, name: str) -> _Entry:
+        entry = self._find(name)
+        if entry.builtin:
+            raise VoiceError(f"voice {entry.name!r} comes with the program and stays as it is")
+        return entry
+
+    def _taken(self, name: str) -> list[_Entry]:
+        """The user's own voice of that name, if there is one."""
+        return [entry for entry in self._entries() if not entry.builtin and key(entry.name) == key(name)]
+
+    def _load(self, entry: _Entry) -> Voice:
+        if not entry.voice.exists() and entry.root.is_dir():
+            raise VoiceError(f"voice {entry.name!r} is broken: its folder holds no {_VOICE}")
+        return dataclasses.replace(Voice.load(entry.voice), name=entry.name)
+
+    def _info(self, entry: _Entry) -> VoiceInfo:
+        known = {"name": entry.name, "path": entry.voice, "builtin": entry.builtin, "has_clip": entry.clip.is_file()}
+        try:
+            voice = self._load(entry)
+            known["modified"] = entry.voice.stat().st_mtime
+        except (VoiceError, OSError) as fault:
+            return VoiceInfo(**known, problem=str(fault))
+        return VoiceInfo(**known, frames=voice.frames, seconds=voice.seconds, codebooks=voice.codes.shape[0],
+                         codebook_size=voice.codebook_size, sample_rate=voice.sample_rate, transcript=voice.transcript)
+
+    def _discard(self, entry: _Entry) -> str:
+        token = secrets.token_hex(8)
+        trash = self.folder / _TRASH / token
+        trash.mkdir(parents=True)
+        os.rename(entry.root, trash / entry.root.name)
+        return token
+
+    def _sweep(self) -> None:
+        """Delete what the trash has kept long enough, and what a crash left half-made."""
+        trash = self.folder / _TRASH
+        old = [(path, _KEPT_IN_TRASH) for path in (trash.iterdir() if trash.is_dir() else ())]
+        old += [(path, _UNFINISHED) for path in self.folder.glob(_NEW + "*")]
+        for path, kept in old:
+            if path.lstat().st_mtime < time.time() - kept:
+                shutil.rmtree(path, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def _lock(self, shared: bool = False):
+        """Hold off other processes and threads. Reading makes no lock file: without one nobody has written yet."""
+        path = self.folder / _LOCK
+        try:
+            handle = os.open(path, os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError:
+            if not shared and self.folder.is_dir():
+                raise
+            yield
+            return
+        try:
+            # Some network file systems have no locks; there the renames alone keep voices whole.
+            with contextlib.suppress(OSError):
+                fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    @contextlib.contextmanager
+    def _os_errors(self, what: str):
+        try:
+            yield
+        except OSError as fault:
+            raise VoiceError(f"{what} in {self.folder}: {fault.strerror or fault}") from fault
+
+
+def _builtin() -> list[Path]:
+    assets = locations.assets_dir()
+    return sorted((assets / "nano").glob("*" + SUFFIX)) if assets else []
