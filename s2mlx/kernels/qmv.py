@@ -1,0 +1,104 @@
+"""Products with weights that stay GGUF blocks: for the one to eight vectors of a step, not for prefill.
+
+`w` uint8 [rows, row_bytes] as in the file, x [..., K] float32, float16 or bfloat16 with at most MAX_VECTORS vectors; the
+result [..., rows] has the type of x, its sums are float32. More vectors than that take the reference, which opens the whole
+matrix once.
+"""
+
+from __future__ import annotations
+
+import mlx.core as mx
+
+from . import metal
+from .blocks import dequantize_reference, sample_blocks
+from .dequantize import dequantize
+
+MAX_VECTORS = 8
+_SIMDGROUPS = 2         # per threadgroup; qmv.metal counts on it
+
+
+def qmv(w: mx.array, x: mx.array, format: int) -> mx.array:
+    """W x."""
+    return _choose("qmv", qmv_reference, [w], x, format)
+
+
+def qmv_add(w: mx.array, x: mx.array, residual: mx.array, format: int) -> mx.array:
+    """residual + W x; `residual` [..., rows] of x's type."""
+    return _choose("qmv_add", qmv_add_reference, [w], x, format, residual)
+
+
+def qmv_norm(w: mx.array, x: mx.array, gain: mx.array, eps: float, format: int) -> mx.array:
+    """W RMSNorm(x); `gain` [K]."""
+    return _choose("qmv_norm", qmv_norm_reference, [w], x, format, gain, eps)
+
+
+def qmv_norm_swiglu(w1: mx.array, w3: mx.array, x: mx.array, gain: mx.array, eps: float, format: int) -> mx.array:
+    """silu(W1 n) * (W3 n) with n = RMSNorm(x); both matrices of one format and shape, `gain` [K]."""
+    return _choose("qmv_norm_swiglu", qmv_norm_swiglu_reference, [w1, w3], x, format, gain, eps)
+
+
+def qmv_reference(w, x, format):
+    """`qmv` in plain MLX."""
+    return _multiply(w, x.astype(mx.float32), format).astype(x.dtype)
+
+
+def qmv_add_reference(w, x, residual, format):
+    """`qmv_add` in plain MLX."""
+    return (residual.astype(mx.float32) + _multiply(w, x.astype(mx.float32), format)).astype(x.dtype)
+
+
+def qmv_norm_reference(w, x, gain, eps, format):
+    """`qmv_norm` in plain MLX."""
+    return _multiply(w, _norm(x, gain, eps), format).astype(x.dtype)
+
+
+def qmv_norm_swiglu_reference(w1, w3, x, gain, eps, format):
+    """`qmv_norm_swiglu` in plain MLX."""
+    n = _norm(x, gain, eps)
+    gate = _multiply(w1, n, format)
+    return (gate * mx.sigmoid(gate) * _multiply(w3, n, format)).astype(x.dtype)
+
+
+def _multiply(w, x, format):
+    return x @ dequantize(w, format).T
+
+
+def _norm(x, gain, eps):
+    return mx.fast.rms_norm(x.astype(mx.float32), gain.astype(mx.float32), eps)
+
+
+def _choose(name, reference, weights, x, format, *rest):
+    vectors = x.size // x.shape[-1]
+    launch = lambda *arguments: _launch(name, *arguments)
+    if vectors <= MAX_VECTORS and metal.trusted((name, int(format), vectors, x.dtype), launch, reference,
+                                                lambda: _sample(name, format, vectors, x.dtype)):
+        return launch(*weights, x, *rest, format)
+    return reference(*weights, x, *rest, format)
+
+
+def _launch(name, *arguments):
+    """`arguments` as the public function `name` takes them."""
+    *arrays, format = arguments
+    weights, rest = (arrays[:2], arrays[2:]) if name == "qmv_norm_swiglu" else (arrays[:1], arrays[1:])
+    x, *rest = rest
+    rows, k, vectors = weights[0].shape[0], x.shape[-1], x.size // x.shape[-1]
+    if name == "qmv_add":
+        rest = [rest[0].reshape(vectors, rows)]
+    elif rest:
+        rest = [rest[0], metal.scalar(rest[1])]
+    rows_each = (4 if vectors <= 2 else 2) // len(weights)
+    y, = metal.load("qmv.metal")[name](
+        [*weights, x.reshape(vectors, k), *rest], threadgroup=(32 * _SIMDGROUPS, 1, 1),
+        grid=(32 * _SIMDGROUPS * metal.groups(rows, rows_each * _SIMDGROUPS), 1, 1), outputs=[((vectors, rows), x.dtype)],
+        FORMAT=int(format), T=x.dtype, M=vectors)
+    return y.reshape(*x.shape[:-1], rows)
+
+
+def _sample(name, format, vectors, dtype, rows=11, k=512):
+    """Arguments of the public function `name` for a self-check."""
+    keys = mx.random.split(mx.random.key(0), 3)
+    x = mx.random.normal((vectors, k), key=keys[0]).astype(dtype)
+    gain = mx.random.uniform(0.5, 1.5, (k,), key=keys[1])
+    weights = [sample_blocks(format, rows, k, seed) for seed in range(2 if name == "qmv_norm_swiglu" else 1)]
+    extra = {"qmv": [], "qmv_add": [mx.random.normal((vectors, rows), key=keys[2]).astype(dtype)]}.get(name, [gain, 1e-6])
+    return *weights, x, *extra, format

@@ -1,0 +1,267 @@
+// A GPU of one core: runs a grid threadgroup by threadgroup, each thread as a fiber that yields only where threads meet.
+//
+// Threads meet at a threadgroup barrier or at a simd-wide operation. Everything between two meetings runs in an order the
+// caller picks (forward, backward, shuffled), so a missing barrier shows as a result that depends on the order, and
+// threads that wait at different meetings show as a deadlock. Outputs and threadgroup memory start as NaN.
+#pragma once
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "types.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SHIM_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SHIM_ASAN 1
+#endif
+#endif
+#if SHIM_ASAN
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+namespace shim {
+
+const uint SIMD = 32;                        // threads of a simdgroup
+const uint MAX_THREADS = 1024;               // of a threadgroup
+const size_t MAX_THREADGROUP_BYTES = 32768;  // of threadgroup memory
+const size_t STACK_BYTES = 128 << 10;        // of a fiber; sanitizers need wide frames
+const size_t SLOT_BYTES = 16;                // what one lane shows to its simdgroup
+
+// The attributes a kernel may ask for, by their names in the language.
+struct Ids {
+  uint3 thread_position_in_grid, thread_position_in_threadgroup, threadgroup_position_in_grid;
+  uint3 threads_per_threadgroup, threads_per_grid, threadgroups_per_grid;
+  uint thread_index_in_threadgroup, thread_index_in_simdgroup, simdgroup_index_in_threadgroup;
+  uint simdgroups_per_threadgroup, threads_per_simdgroup;
+};
+
+enum State { READY, AT_SIMD, AT_BARRIER, DONE };
+
+struct Fiber {
+  ucontext_t context;
+  State state;
+  Ids ids;
+  const char* operation;  // where it waits: name and line
+  int line;
+  alignas(16) unsigned char slot[SLOT_BYTES];
+  std::unique_ptr<char[]> stack;
+  void* fake_stack;
+};
+
+// What a simdgroup's lanes showed at their last meeting.
+struct Snapshot {
+  alignas(16) unsigned char slot[SIMD][SLOT_BYTES];
+  uint active;
+};
+
+struct Block {
+  void* memory;
+  size_t bytes;
+};
+
+struct Machine {
+  ucontext_t scheduler;
+  std::vector<Fiber> fibers;
+  Fiber* current = nullptr;
+  std::vector<Snapshot> snapshots;
+  std::function<void(const Ids&)> body;
+  uint64_t group = 0;
+  std::map<const void*, Block> threadgroup_memory;  // by declaration
+  size_t threadgroup_bytes = 0;
+  void* fake_stack = nullptr;
+  const void* scheduler_stack = nullptr;
+  size_t scheduler_stack_bytes = 0;
+};
+static Machine machine;
+
+[[noreturn]] inline void fail(const char* what, const char* a = "", const char* b = "") {
+  fprintf(stderr, "SHIM ERROR: ");
+  fprintf(stderr, what, a, b);
+  if (machine.current)
+    fprintf(stderr, " [group %lu thread %u]", (unsigned long)machine.group,
+            machine.current->ids.thread_index_in_threadgroup);
+  fprintf(stderr, "\n");
+  fflush(stderr);
+  _exit(3);
+}
+
+inline void to_scheduler() {
+  Fiber* me = machine.current;
+#if SHIM_ASAN
+  __sanitizer_start_switch_fiber(me->state == DONE ? nullptr : &me->fake_stack, machine.scheduler_stack,
+                                 machine.scheduler_stack_bytes);
+#endif
+  swapcontext(&me->context, &machine.scheduler);
+#if SHIM_ASAN
+  __sanitizer_finish_switch_fiber(me->fake_stack, &machine.scheduler_stack, &machine.scheduler_stack_bytes);
+#endif
+}
+
+inline void to_fiber(Fiber& fiber) {
+  machine.current = &fiber;
+#if SHIM_ASAN
+  __sanitizer_start_switch_fiber(&machine.fake_stack, fiber.stack.get(), STACK_BYTES);
+#endif
+  swapcontext(&machine.scheduler, &fiber.context);
+#if SHIM_ASAN
+  __sanitizer_finish_switch_fiber(machine.fake_stack, nullptr, nullptr);
+#endif
+}
+
+inline void fiber_main() {
+#if SHIM_ASAN
+  __sanitizer_finish_switch_fiber(nullptr, &machine.scheduler_stack, &machine.scheduler_stack_bytes);
+#endif
+  machine.body(machine.current->ids);
+  machine.current->state = DONE;
+  to_scheduler();
+  abort();
+}
+
+inline void wait(State state, const char* operation, int line) {
+  machine.current->state = state;
+  machine.current->operation = operation;
+  machine.current->line = line;
+  to_scheduler();
+}
+
+// Memory of one `threadgroup` declaration: shared by the group, its own heap block (so that ASan guards its ends), NaN.
+inline void* threadgroup_memory(const void* declaration, size_t bytes) {
+  Block& block = machine.threadgroup_memory[declaration];
+  if (!block.memory) {
+    block = {malloc(bytes), bytes};
+    memset(block.memory, 0xFF, bytes);
+    machine.threadgroup_bytes += bytes;
+    if (machine.threadgroup_bytes > MAX_THREADGROUP_BYTES) fail("more than 32 KiB of threadgroup memory");
+  }
+  return block.memory;
+}
+
+// A simdgroup meets when each of its threads waits at the same operation or has returned.
+inline bool release_simdgroup(uint index, uint threads) {
+  const uint begin = index * SIMD, end = std::min(threads, begin + SIMD);
+  Fiber* first = nullptr;
+  for (uint i = begin; i < end; i++) {
+    Fiber& f = machine.fibers[i];
+    if (f.state == DONE) continue;
+    if (f.state != AT_SIMD) return false;
+    if (!first) first = &f;
+    if (f.operation != first->operation && strcmp(f.operation, first->operation)) {
+      machine.current = &f;
+      fail("divergent simd operations: %s and %s", first->operation, f.operation);
+    }
+    if (f.line != first->line) {
+      machine.current = &f;
+      fail("threads of one simdgroup meet at two different calls of %s", f.operation);
+    }
+  }
+  if (!first) return false;
+  Snapshot& snapshot = machine.snapshots[index];
+  snapshot.active = 0;
+  for (uint i = begin; i < end; i++) {
+    Fiber& f = machine.fibers[i];
+    if (f.state != AT_SIMD) continue;
+    snapshot.active |= 1u << (i - begin);
+    memcpy(snapshot.slot[i - begin], f.slot, SLOT_BYTES);
+    f.state = READY;
+  }
+  return true;
+}
+
+inline bool release_barrier(uint threads) {
+  uint waiting = 0, done = 0;
+  for (uint i = 0; i < threads; i++) {
+    waiting += machine.fibers[i].state == AT_BARRIER;
+    done += machine.fibers[i].state == DONE;
+  }
+  if (!waiting || waiting + done != threads) return false;
+  machine.current = nullptr;
+  if (done) fail("threadgroup_barrier is not reached by every thread of the group");
+  for (uint i = 0; i < threads; i++) {
+    if (machine.fibers[i].line != machine.fibers[0].line) fail("threads meet at two different barriers");
+    machine.fibers[i].state = READY;
+  }
+  return true;
+}
+
+enum Order { FORWARD, BACKWARD, SHUFFLED };
+
+inline void run_threadgroup(uint threads, Order order, std::mt19937& random) {
+  const uint simdgroups = (threads + SIMD - 1) / SIMD;
+  machine.snapshots.assign(simdgroups, Snapshot());
+  std::vector<uint> sequence(threads);
+  for (uint i = 0; i < threads; i++) sequence[i] = order == BACKWARD ? threads - 1 - i : i;
+  for (uint done = 0; done < threads;) {
+    if (order == SHUFFLED) std::shuffle(sequence.begin(), sequence.end(), random);
+    bool progress = false;
+    for (uint i : sequence) {
+      Fiber& fiber = machine.fibers[i];
+      if (fiber.state != READY) continue;
+      to_fiber(fiber);
+      progress = true;
+      done += fiber.state == DONE;
+    }
+    for (uint s = 0; s < simdgroups; s++) progress |= release_simdgroup(s, threads);
+    progress |= release_barrier(threads);
+    if (!progress && done < threads) {
+      machine.current = nullptr;
+      fail("deadlock: threads of one group wait at different meetings");
+    }
+  }
+  for (auto& entry : machine.threadgroup_memory) free(entry.second.memory);
+  machine.threadgroup_memory.clear();
+  machine.threadgroup_bytes = 0;
+}
+
+// As `dispatchThreads`: groups at the far edges of the grid may be smaller.
+inline void run_grid(const uint grid[3], const uint group[3], Order order, uint seed) {
+  std::mt19937 random(seed);
+  const uint tx = std::min(group[0], grid[0]), ty = std::min(group[1], grid[1]), tz = std::min(group[2], grid[2]);
+  if (tx * ty * tz > MAX_THREADS) fail("threadgroup larger than 1024 threads");
+  const uint gx = (grid[0] + tx - 1) / tx, gy = (grid[1] + ty - 1) / ty, gz = (grid[2] + tz - 1) / tz;
+  std::vector<uint64_t> groups(size_t(gx) * gy * gz);
+  for (size_t i = 0; i < groups.size(); i++) groups[i] = i;
+  if (order == BACKWARD) std::reverse(groups.begin(), groups.end());
+  if (order == SHUFFLED) std::shuffle(groups.begin(), groups.end(), random);
+  for (uint64_t g : groups) {
+    machine.group = g;
+    const uint x = g % gx, y = g / gx % gy, z = g / (uint64_t(gx) * gy);
+    const uint ex = std::min(tx, grid[0] - x * tx), ey = std::min(ty, grid[1] - y * ty),
+               ez = std::min(tz, grid[2] - z * tz), threads = ex * ey * ez;
+    if (machine.fibers.size() < threads) machine.fibers.resize(threads);
+    for (uint i = 0; i < threads; i++) {
+      Fiber& fiber = machine.fibers[i];
+      fiber.state = READY;
+      if (!fiber.stack) fiber.stack.reset(new char[STACK_BYTES]);
+      Ids& id = fiber.ids;
+      id.thread_position_in_threadgroup = uint3(i % ex, i / ex % ey, i / (ex * ey));
+      id.threadgroup_position_in_grid = uint3(x, y, z);
+      id.thread_position_in_grid = id.thread_position_in_threadgroup + uint3(x * tx, y * ty, z * tz);
+      id.threads_per_threadgroup = uint3(ex, ey, ez);
+      id.threads_per_grid = uint3(grid[0], grid[1], grid[2]);
+      id.threadgroups_per_grid = uint3(gx, gy, gz);
+      id.thread_index_in_threadgroup = i;
+      id.thread_index_in_simdgroup = i % SIMD;
+      id.simdgroup_index_in_threadgroup = i / SIMD;
+      id.simdgroups_per_threadgroup = (threads + SIMD - 1) / SIMD;
+      id.threads_per_simdgroup = SIMD;
+      getcontext(&fiber.context);
+      fiber.context.uc_stack.ss_sp = fiber.stack.get();
+      fiber.context.uc_stack.ss_size = STACK_BYTES;
+      fiber.context.uc_link = nullptr;
+      makecontext(&fiber.context, fiber_main, 0);
+    }
+    run_threadgroup(threads, order, random);
+  }
+}
+
+}  // namespace shim
