@@ -1,0 +1,37 @@
+"""List the sound devices that `say -a` and `record --input` take."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+from . import model
+from .terminal import table
+
+
+def configure(parser) -> None:
+    model.add_manners(parser, json="print one JSON object: {devices: [{index, name, inputs, outputs, default_rate, ...}]}")
+
+
+def run(args, console) -> int:
+    if args.json:
+        from ..audio.devices import list_devices
+        print(json.dumps({"devices": [dataclasses.asdict(device) for device in list_devices()]}))
+        return 0
+    return print_list()
+
+
+def print_list(only: str | None = None) -> int:
+    """only: "inputs" or "outputs" lists the devices that have some."""
+    from ..audio.devices import list_devices
+
+    rows = [["", "device", "in", "out", "rate", ""]]
+    for device in list_devices():
+        if only and not getattr(device, only):
+            continue
+        defaults = " ".join(word for word, on in (("default-input", device.is_default_input),
+                                                  ("default-output", device.is_default_output)) if on)
+        rows.append([str(device.index), device.name, str(device.inputs), str(device.outputs),
+                     f"{device.default_rate:.0f}", defaults])
+    print(table(rows) if len(rows) > 1 else "no sound devices")
+    return 0

@@ -1,0 +1,85 @@
+"""Fetch a model into the shared Hugging Face cache and print its path."""
+
+from __future__ import annotations
+
+import re
+
+from ..errors import ModelError, UsageError
+from ..models import KNOWN
+from . import model
+
+_CHECKPOINT = ["*.safetensors", "*.json", "*.pth", "LICENSE*", "NOTICE*"]  # of a checkpoint folder; no samples, no pictures
+_NAME = re.compile(r"([\w.-]+/[\w.-]+)(?::([\w.-]+(?:/[\w.-]+)*))?")
+
+
+def configure(parser) -> None:
+    parser.add_argument("name", metavar="NAME", help="owner/repo, owner/repo:file, or a known name: " + ", ".join(KNOWN))
+    model.add_manners(parser)
+    parser.epilog = ("The cache is where HF_HOME says; with HF_HUB_OFFLINE=1 what is there already is found. A download that was\n"
+                     "stopped goes on where it stopped.\n\n" + model.LICENCE)
+
+
+def run(args, console) -> int:
+    repository, file = _parse(args.name)
+    from huggingface_hub import constants
+    from huggingface_hub.errors import EntryNotFoundError, HFValidationError, HfHubHTTPError
+
+    try:
+        path = _fetch(repository, file, console)
+    except (HFValidationError, HfHubHTTPError, EntryNotFoundError, OSError) as fault:
+        raise ModelError(_reason(fault, repository, file, constants.ENDPOINT)) from fault
+    console.clear()
+    print(path)
+    if "s2-pro" in repository.lower():
+        console.note(model.LICENCE)
+    return 0
+
+
+def _parse(name: str) -> tuple[str, str | None]:
+    if name in KNOWN:
+        return KNOWN[name]
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise UsageError(f"{name!r} is neither owner/repo[:file] nor a known name ({', '.join(KNOWN)})")
+    return found[1], found[2]
+
+
+def _fetch(repository: str, file: str | None, console) -> str:
+    """Download what the name asks for; the path to give to -m."""
+    from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
+    from huggingface_hub.utils import disable_progress_bars
+
+    if not console.live:
+        disable_progress_bars()
+    if constants.HF_HUB_OFFLINE:
+        return hf_hub_download(repository, file) if file else snapshot_download(repository)
+    console.progress(f"asking for {repository} ...")
+    there = HfApi().list_repo_files(repository)
+    console.clear()
+    ggufs = sorted(name for name in there if name.endswith(".gguf"))
+    if file is None and len(ggufs) > 1:
+        raise UsageError(f"{repository} holds several models, name one: " + ", ".join(f"{repository}:{name}" for name in ggufs))
+    if file is None and not ggufs:
+        return snapshot_download(repository, allow_patterns=_CHECKPOINT)
+    file = file or ggufs[0]
+    if file not in there:
+        raise ModelError(f"{repository} has no file {file}; it has {', '.join(ggufs) or 'no GGUF'}")
+    if "tokenizer.json" in there:
+        hf_hub_download(repository, "tokenizer.json")
+    else:
+        console.warn(f"{repository} has no tokenizer.json; give one with --tokenizer")
+    return hf_hub_download(repository, file)
+
+
+def _reason(fault, repository, file, endpoint) -> str:
+    """One line of what the hub or the network said."""
+    from huggingface_hub import errors
+
+    what = f"{repository}:{file}" if file else repository
+    if isinstance(fault, errors.GatedRepoError):
+        return f"{repository} is gated: accept its terms at {endpoint}/{repository}, then log in with `hf auth login`"
+    if isinstance(fault, errors.RepositoryNotFoundError):
+        return f"there is no repository {repository} at {endpoint}, or it is private (then log in with `hf auth login`)"
+    if isinstance(fault, (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled)):
+        return f"{what} is not in the cache and the hub cannot be reached; is HF_HUB_OFFLINE set, or the network down?"
+    return f"cannot download {what}: {' '.join(str(fault).split())[:300]}"

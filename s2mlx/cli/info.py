@@ -1,0 +1,77 @@
+"""Show what a model file holds: sizes, tensor types, the memory it needs, its licence."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+
+from . import model
+from .terminal import size, table
+
+_POSITIONS = 2048  # of the KV cache that `memory_needed` counts: a reference of 20 s and a pass of 60 s
+
+
+def configure(parser) -> None:
+    parser.add_argument("name", nargs="?", metavar="MODEL", help="as for -m; default: the configured model, else the demo voice")
+    parser.option("-m", "--model", metavar="PATH|NAME", help="the same as MODEL")
+    model.add_manners(parser, json="print one JSON object: {name, path, file_bytes, parameters, types: {TYPE: {tensors, bytes}}, "
+                                   "config, memory: {weights, kv_cache, needed}, sampling, licence}")
+
+
+def run(args, console) -> int:
+    from ..models import find_model
+    from ..weights import open_checkpoint
+
+    found = find_model(args.name or args.model)
+    with open_checkpoint(found.path) as checkpoint:
+        facts = describe(checkpoint)
+    facts["is_demo"] = found.is_demo
+    print(json.dumps(facts) if args.json else _text(facts))
+    return 0
+
+
+def describe(checkpoint) -> dict:
+    """What can be said of an open checkpoint without building a network."""
+    config, types, parameters = checkpoint.config, {}, 0
+    for tensor in checkpoint.tensors.values():
+        entry = types.setdefault(tensor.type.name, {"tensors": 0, "bytes": 0})
+        entry["tensors"] += 1
+        entry["bytes"] += tensor.nbytes
+        parameters += math.prod(tensor.shape)
+    dense = checkpoint.storage.value == "dense"
+    weights = 4 * parameters if dense else checkpoint.packed_bytes
+    slow = config.slow
+    kv_cache = 2 * slow.layers * slow.kv_heads * slow.head_dim * 4 * min(_POSITIONS, config.context_length) if slow else 0
+    return {"name": config.name, "path": str(checkpoint.path), "parameters": parameters, "bytes": checkpoint.packed_bytes,
+            "types": types, "config": dataclasses.asdict(config),
+            "memory": {"weights": weights, "kv_cache": kv_cache, "needed": weights + kv_cache, "form": checkpoint.storage.value},
+            "licence": model.LICENCE if is_s2_pro(config) else None}
+
+
+def is_s2_pro(config) -> bool:
+    """Are these the sizes of S2 Pro, whose weights have a licence of their own?"""
+    return config.slow is not None and (config.slow.dim, config.slow.layers, config.vocab_size) == (2560, 36, 155776)
+
+
+def _text(facts) -> str:
+    config, memory = facts["config"], facts["memory"]
+    rows = [["name", facts["name"] + (" (the bundled demo voice)" if facts["is_demo"] else "")], ["file", facts["path"]],
+            ["weights", f"{facts['parameters'] / 1e6:,.1f} million numbers in {size(facts['bytes'])}"]]
+    for part, label in (("slow", "Slow-AR"), ("fast", "Fast-AR")):
+        if net := config[part]:
+            rows.append([label, f"{net['layers']} layers, width {net['dim']}, {net['heads']} heads ({net['kv_heads']} for keys), "
+                                f"head width {net['head_dim']}, feed-forward {net['ffn_dim']}"])
+    if config["slow"]:
+        rows.append(["words", f"vocabulary {config['vocab_size']}, context {config['context_length']}"])
+    if codec := config["codec"]:
+        frame = math.prod(codec["encoder_rates"]) * math.prod(codec["downsample_factor"])
+        rows.append(["codec", f"{codec['sample_rate']} Hz, {frame} samples a frame, {1 + codec['residual_codebooks']} codebooks"])
+    else:
+        rows.append(["codec", "none: it cannot make or read sound"])
+    rows += [["types", ", ".join(f"{name} {t['tensors']} ({size(t['bytes'])})" for name, t in sorted(facts["types"].items()))],
+             ["memory", f"about {size(memory['needed'])}: weights {size(memory['weights'])} ({memory['form']}), "
+                        f"KV cache {size(memory['kv_cache'])} at {_POSITIONS} positions; and some for the codec"]]
+    if facts["licence"]:
+        rows.append(["licence", facts["licence"]])
+    return table(rows)

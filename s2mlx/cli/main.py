@@ -1,0 +1,147 @@
+"""Entry point: picks the command, turns what it raises into one line and an exit code. Knows no command from inside.
+
+Exit codes: 0 done (also when the reader of stdout went away), 1 failed, 2 wrong usage, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+
+from .. import __version__
+from ..errors import S2Error, UsageError
+from .interrupts import INTERRUPTED, as_keyboard_interrupt
+from .parser import Parser
+from .terminal import Console
+
+# name -> (module in this folder, what it does). Each module has configure(parser) and run(args, console).
+COMMANDS = {
+    "say": "speak: play while it is generated, or write a file",
+    "voice": "saved voices: add, list, show, remove, import, export",
+    "record": "make a voice with the microphone",
+    "devices": "input and output devices",
+    "encode": "audio -> codes (.npy)",
+    "decode": "codes (.npy) -> audio",
+    "info": "what a model file holds and the memory it needs",
+    "download": "fetch a model into the shared Hugging Face cache",
+    "tui": "the terminal app",
+}
+_OPTIONAL = {"bench": ("s2mlx.bench", "measure a model on this machine")}
+
+_EPILOG = """\
+examples:
+  s2mlx say Hello there.                          speak
+  s2mlx say -f chapter.txt -o chapter.flac        a long text into a file
+  s2mlx record me && s2mlx say -v me "It's me."   your own voice
+
+Every option can also be set by the environment variable shown in [brackets] in `s2mlx COMMAND --help`.
+"""
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command line; the exit code."""
+    argv = list(sys.argv[1:] if argv is None else argv)
+    console = Console()
+    debug = "--debug" in argv or os.environ.get("S2MLX_DEBUG", "0").lower() not in ("", "0", "no", "off", "false")
+    try:
+        with as_keyboard_interrupt():
+            check_platform(sys.platform, os.uname().machine if hasattr(os, "uname") else "")
+            code = _dispatch(argv, console)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        console.clear()
+        return INTERRUPTED
+    except BrokenPipeError:
+        _forget_stdout()
+        return 0
+    except S2Error as fault:
+        return _failed(console, fault, debug, fault.exit_code)
+    except (OSError, MemoryError) as fault:
+        return _failed(console, _describe(fault), debug, 1)
+    except Exception as fault:  # a fault of ours: still one line, and how to see the rest
+        text = f"unexpected {type(fault).__name__}: {fault}; run again with --debug to see where"
+        return _failed(console, text, debug, 1)
+
+
+def check_platform(system: str, machine: str) -> None:
+    """One clear line where MLX does not run."""
+    if system == "win32":
+        raise S2Error("s2mlx does not run on Windows; use a Mac with Apple Silicon, or Linux (WSL2 works)")
+    if system == "darwin" and machine != "arm64":
+        raise S2Error("s2mlx needs a Mac with Apple Silicon and an arm64 Python; this Python runs as "
+                      f"{machine or 'another machine'} (on an M-series Mac, install the arm64 build of Python)")
+
+
+def _dispatch(argv, console) -> int:
+    known = commands()
+    if argv and not argv[0].startswith("-"):
+        name, rest = argv[0], argv[1:]
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+            raise UsageError(f"there is no command {name!r}; {hint}")
+        module = import_module(f".{name}", __package__)
+        parser = Parser(prog=f"s2mlx {name}", description=module.__doc__.split("\n\n")[0])
+        module.configure(parser)
+
+        def command():
+            args = parser.parse(rest)
+            console.configure(args)
+            return module.run(args, console)
+
+        return _leave_quietly(command)
+
+    parser = Parser(prog="s2mlx", usage="s2mlx COMMAND [options]", epilog=_EPILOG,
+                    description="Text to speech with Fish Audio S2 Pro on Apple MLX, in your own voice.\n\ncommands:\n"
+                                + "\n".join(f"  {name:<10} {what}" for name, what in known.items()))
+    parser.add_argument("--version", action="version", version=f"s2mlx {__version__}")
+
+    def bare():
+        parser.parse_args(argv)
+        raise UsageError("no command given; see s2mlx --help")
+
+    return _leave_quietly(bare)
+
+
+def commands() -> dict[str, str]:
+    """The commands that exist in this installation."""
+    found = {name: what for name, (where, what) in _OPTIONAL.items() if find_spec(where)}
+    return COMMANDS | found
+
+
+def _leave_quietly(run) -> int:
+    """argparse ends --help and --version by SystemExit: make that an exit code too."""
+    try:
+        return run() or 0
+    except SystemExit as end:
+        return end.code or 0
+
+
+def _failed(console: Console, text, debug: bool, code: int) -> int:
+    if debug:
+        import traceback
+
+        console.clear()
+        traceback.print_exc()
+    console.error(text)
+    return code
+
+
+def _describe(fault) -> str:
+    if isinstance(fault, MemoryError):
+        return "out of memory; a smaller model or a shorter text needs less"
+    reason = fault.strerror or str(fault) or type(fault).__name__
+    return f"{fault.filename}: {reason}" if fault.filename else reason
+
+
+def _forget_stdout() -> None:
+    """The reader has gone: keep the interpreter from complaining about it at exit."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError, AttributeError):  # stdout is not a real file, so nothing will complain
+        pass

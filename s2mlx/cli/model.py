@@ -1,0 +1,35 @@
+"""Opening a model for a command: its options, its notices. Knows nothing of what is done with it."""
+
+from __future__ import annotations
+
+LICENCE = ('S2 Pro\'s weights are for research and non-commercial use; a product that uses them shows "Built with Fish Audio". '
+           "This model is licensed under the Fish Audio Research License, Copyright (c) 39 AI, INC. All Rights Reserved.")
+_S2_PRO = "for S2 Pro: s2mlx download s2-pro, then -m s2-pro or S2MLX_MODEL=s2-pro"
+
+
+def add_options(parser) -> None:
+    parser.option("-m", "--model", metavar="PATH|NAME",
+                  help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; without it the bundled demo voice")
+    parser.option("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
+    parser.option("--compat", choices=["s2cpp"],
+                  help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
+
+
+def add_manners(parser, *, json: str | None = None) -> None:
+    """--quiet, --debug and, where a command has figures, --json."""
+    if json:
+        parser.option("--json", action="store_true", help=json)
+    parser.option("--quiet", action="store_true", help="no progress and no notes; warnings and errors stay")
+    parser.option("--debug", action="store_true", help="show the traceback of an error")
+
+
+def open_model(args, console):
+    """The Synthesizer that the options ask for. One line says so when it is only the demo voice."""
+    import s2mlx
+
+    console.progress("loading the model ...")
+    tts = s2mlx.load(args.model, tokenizer=args.tokenizer, compat=args.compat)
+    console.clear()
+    if args.model is None and tts.is_demo:
+        console.note(f"no model is configured, so this is the bundled demo voice ({tts.name}); {_S2_PRO}")
+    return tts

@@ -1,0 +1,139 @@
+"""Where speech goes when it is not played: a file, a stream, a file of codes.
+
+Each output takes pieces in order, `write(samples, codes, ended)`, where `ended` marks the end of a pass, and is closed once:
+`finish()` after everything, `keep()` when interrupted (the passes that ended are kept), `discard()` after a failure.
+`immediate`: somebody hears each piece as it comes. `kept_seconds`: audio in the file that was put in place.
+Samples are float32 [n], codes int32 [num_codebooks, frames].
+"""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import numpy as np
+
+from ..audio.files import AudioWriter, pcm16, stream_wav_header
+from . import paths
+
+
+class AudioFile:
+    """A sound file. A pass is written when it has ended, so that an interrupted file holds whole passes only."""
+
+    immediate = False
+
+    def __init__(self, path: str, rate: int):
+        self.path = path
+        self.kept_seconds = 0.0
+        self._rate = rate
+        self._writer = AudioWriter(path, rate)
+        self._pass = []
+
+    def write(self, samples, codes, ended):
+        self._pass.append(samples)
+        if ended:
+            self._writer.write(np.concatenate(self._pass))
+            self._pass = []
+
+    def finish(self):
+        self._writer.close()
+        self.kept_seconds = self._writer.samples_written / self._rate
+
+    def keep(self):
+        if self._writer.samples_written:
+            self.finish()
+        else:
+            self._writer.abort()
+
+    def discard(self):
+        self._writer.abort()
+
+
+class _Kept:
+    """What grows in memory, pass by pass, and is written at the end: 16-bit samples or codes are small."""
+
+    immediate = False
+
+    def __init__(self, path: str):
+        self.path = path
+        self.kept_seconds = 0.0
+        self._done, self._pass = [], []
+
+    def write(self, samples, codes, ended):
+        self._pass.append(self._piece(samples, codes))
+        if ended:
+            self._done += self._pass
+            self._pass = []
+
+    def keep(self):
+        if self._done:
+            self.finish()
+
+    def discard(self):
+        self._done, self._pass = [], []
+
+
+class RawFile(_Kept):
+    """Headerless s16le mono."""
+
+    def __init__(self, path: str, rate: int):
+        super().__init__(path)
+        self._rate = rate
+
+    def _piece(self, samples, codes):
+        return pcm16(samples)
+
+    def finish(self):
+        data = b"".join(self._done)
+        paths.write_whole(self.path, data)
+        self.kept_seconds = len(data) / 2 / self._rate
+
+
+class CodesFile(_Kept):
+    """The frames of all passes as one .npy, int32 [num_codebooks, frames]."""
+
+    def _piece(self, samples, codes):
+        return codes
+
+    def finish(self):
+        save_codes(self.path, np.concatenate(self._done, axis=1))
+
+
+class Stream:
+    """stdout, a pipe or a device: every piece goes out as soon as it exists. WAV of unknown length, or bare s16le mono."""
+
+    immediate = True
+    kept_seconds = 0.0
+
+    def __init__(self, path: str, rate: int, raw: bool):
+        self.path = path
+        self._file = sys.stdout.buffer if path == "-" else open(path, "wb")
+        if not raw:
+            self._send(stream_wav_header(rate))
+
+    def write(self, samples, codes, ended):
+        self._send(pcm16(samples))
+
+    def finish(self):
+        if self.path != "-":
+            self._file.close()
+
+    keep = discard = finish
+
+    def _send(self, data: bytes):
+        self._file.write(data)
+        self._file.flush()
+
+
+def save_codes(path: str, codes) -> None:
+    """Write int32 [num_codebooks, frames] as .npy, `-` is stdout."""
+    packed = io.BytesIO()
+    np.save(packed, np.ascontiguousarray(codes, dtype=np.int32))
+    paths.write_whole(path, packed.getvalue())
+
+
+def open_audio(path: str, rate: int, raw: bool):
+    """The output that `-o PATH` means."""
+    if paths.is_stream(path):
+        return Stream(path, rate, raw)
+    return RawFile(path, rate) if raw else AudioFile(path, rate)

@@ -1,0 +1,133 @@
+"""Options of a command, each with an environment variable that stands in for it. Knows nothing of what they mean.
+
+The variable follows from the option's long name: `--max-frames` is S2MLX_MAX_FRAMES. The command line wins over the
+variable, the variable over the default. A variable also gives way to an option it would contradict (`yields_to`), so
+that S2MLX_VOICE in a profile does not forbid `--ref`. A repeatable option takes one value per line of its variable.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import dataclass
+
+from ..errors import UsageError
+
+_TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
+
+
+@dataclass(frozen=True)
+class _Setting:
+    dest: str
+    variable: str
+    kind: str                  # "value", "list" or "flag"
+    convert: object            # str -> value
+    choices: tuple | None
+    default: object
+    yields_to: tuple[str, ...]
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with environment variables, errors as `UsageError`, and options allowed between positional words."""
+
+    def __init__(self, *args, **kwargs):
+        kwargs.setdefault("formatter_class", _Help)
+        super().__init__(*args, allow_abbrev=False, **kwargs)
+        self._settings: list[_Setting] = []
+
+    def option(self, *flags, default=None, yields_to=(), help, **kwargs):
+        """Declare an option that may also come from the environment. `default` applies when neither gives it."""
+        action = kwargs.get("action", "store")
+        kind = {"store": "value", "append": "list"}.get(action, "flag")
+        argument = self.add_argument(*flags, default=None, help=argparse.SUPPRESS, **kwargs)
+        long_name = next(flag for flag in flags if flag.startswith("--"))
+        variable = "S2MLX_" + long_name[2:].replace("-", "_").upper()
+        argument.help = f"{help} [{variable}]"
+        self._settings.append(_Setting(argument.dest, variable, kind, kwargs.get("type", str),
+                                       tuple(kwargs["choices"]) if "choices" in kwargs else None,
+                                       False if kind == "flag" and default is None else default, tuple(yields_to)))
+
+    def parse(self, argv) -> argparse.Namespace:
+        """The options in force; `.given` names those typed on the command line."""
+        argv = _protect(argv)
+        if self._subparsers is None:
+            args = self.parse_intermixed_args(argv)
+        else:
+            args = self.parse_args(argv)
+        _unprotect(args)
+        return getattr(args, "parser", self)._fill(args)
+
+    def _fill(self, args):
+        args.given = frozenset(s.dest for s in self._settings if getattr(args, s.dest) is not None)
+        for setting in self._settings:
+            if setting.dest in args.given:
+                continue
+            value = None
+            if not args.given.intersection(setting.yields_to):
+                value = _from_environment(setting)
+            setattr(args, setting.dest, setting.default if value is None else value)
+        return args
+
+    def error(self, message):
+        raise UsageError(f"{message}; see {self.prog} --help")
+
+
+# Between options and words argparse loses `--` in some versions. A NUL, which no command line can hold, marks the words
+# after it as words.
+_WORD = "\0"
+
+
+def _protect(argv) -> list[str]:
+    argv = list(argv)
+    if "--" not in argv:
+        return argv
+    at = argv.index("--")
+    return argv[:at] + [_WORD + word for word in argv[at + 1:]]
+
+
+def _unprotect(args) -> None:
+    for name, value in vars(args).items():
+        if isinstance(value, str):
+            setattr(args, name, value.removeprefix(_WORD))
+        elif isinstance(value, list):
+            setattr(args, name, [word.removeprefix(_WORD) for word in value])
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    def __init__(self, prog):
+        super().__init__(prog, max_help_position=30, width=_width())
+
+
+def _width() -> int:
+    try:
+        return max(60, min(120, os.get_terminal_size().columns - 2))
+    except (OSError, ValueError, AttributeError):  # no terminal, or no stdout at all
+        return 100
+
+
+def _from_environment(setting: _Setting):
+    raw = os.environ.get(setting.variable, "")
+    if not raw.strip():
+        return None
+    if setting.kind == "flag":
+        word = raw.strip().lower()
+        if word not in _TRUE | _FALSE:
+            raise UsageError(f"{setting.variable} must be 1 or 0, not {raw!r}")
+        return word in _TRUE
+    values = [line for line in raw.splitlines() if line.strip()] if setting.kind == "list" else [raw]
+    values = [_convert(setting, value) for value in values]
+    return values if setting.kind == "list" else values[0]
+
+
+def _convert(setting: _Setting, raw: str):
+    try:
+        value = setting.convert(raw)
+    except (ValueError, argparse.ArgumentTypeError) as fault:
+        raise UsageError(f"{setting.variable}: {raw!r} is not a valid {_name(setting.convert)}") from fault
+    if setting.choices and value not in setting.choices:
+        raise UsageError(f"{setting.variable} must be one of {', '.join(setting.choices)}, not {raw!r}")
+    return value
+
+
+def _name(convert) -> str:
+    return {int: "whole number", float: "number"}.get(convert, getattr(convert, "__name__", "value"))

@@ -1,0 +1,57 @@
+"""Files the commands write: checked before anything slow begins, and written whole or not at all.
+
+Audio files have their own writer (s2mlx.audio.files); the check serves both.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+from ..errors import S2Error, UsageError
+from ..whole import write_bytes
+
+
+def is_stream(path: str) -> bool:
+    """`-`, or something that exists and is no regular file (a pipe, /dev/null): written through, never replaced."""
+    if path == "-":
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def check_writable(path: str) -> None:
+    """S2Error if a file `path` cannot be put in place: no such folder, a folder of that name, no permission."""
+    target = Path(os.path.realpath(path))
+    if target.is_dir() or path.endswith(os.sep):
+        raise UsageError(f"cannot write {path}: it is a folder, name a file in it")
+    if not target.parent.is_dir():
+        raise S2Error(f"cannot write {path}: there is no folder {target.parent}")
+    if is_stream(path):
+        return
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        raise S2Error(f"cannot write {path}: no permission to write in {target.parent}")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise S2Error(f"cannot write {path}: the file is write-protected")
+
+
+def write_whole(path: str, data) -> None:
+    """Put bytes into a file, whole or not at all, or through a stream (`-` is stdout)."""
+    try:
+        if path == "-":
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        elif is_stream(path):
+            with open(path, "wb") as file:
+                file.write(data)
+        else:
+            write_bytes(path, data)
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        raise S2Error(f"cannot write {path}: {fault.strerror or fault}") from fault

@@ -1,0 +1,68 @@
+"""The loudspeaker as an output of the command: plays while pieces arrive, waits for the end, keeps what a device refuses.
+
+Knows the Player; not where the pieces come from.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..audio.speaker import Player
+from ..errors import DeviceError
+from .terminal import seconds
+
+
+class Speaker:
+    """expected_seconds: an estimate of the whole, for the prebuffer."""
+
+    def __init__(self, rate: int, device, expected_seconds: float, console):
+        self._rate, self._expected, self._console = rate, expected_seconds, console
+        self._player = Player(rate, device=device)
+        self._pieces = []
+        self._said_slow = False
+
+    def lead(self) -> float:
+        """Seconds of audio that are waiting to be heard."""
+        return self._player.lead
+
+    @property
+    def underruns(self) -> int:
+        return self._player.underruns
+
+    def write(self, samples, stats):
+        self._pieces.append(samples)
+        if stats is not None and stats.rtf:
+            self._player.set_rtf(stats.rtf, self._expected)
+            self._say_slow(stats)
+        self._player.play(samples)
+
+    def finish(self):
+        """Wait until everything has been heard. DeviceError if the device gave up; the sound is then in a file."""
+        self._player.finish()
+        total = sum(map(len, self._pieces)) / self._rate
+        while not self._player.wait(0.1):
+            self._console.progress(f"playing, {seconds(self._player.position)} of {seconds(total)}")
+        if self._player.error:
+            raise DeviceError(f"{self._player.error}; the speech is kept in {self._keep()}")
+        self._player.stop()
+
+    def stop(self):
+        """Silence now."""
+        self._player.stop()
+
+    def _say_slow(self, stats):
+        if stats.rtf > 1 and stats.audio_seconds > 1 and not self._said_slow:
+            self._said_slow = True
+            self._console.note(f"a second of speech takes {stats.rtf:.1f} s here, so playing waits until enough is ready")
+
+    def _keep(self):
+        from ..audio.files import write_audio
+        from ..locations import autosave_dir
+
+        folder = autosave_dir()
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / time.strftime("say-%Y%m%d-%H%M%S.wav")
+        write_audio(path, np.concatenate(self._pieces), self._rate)
+        return path

@@ -1,0 +1,71 @@
+"""Voices named on the command line: saved ones, .s2voice files, clips given in place. Knows nothing of models' insides."""
+
+from __future__ import annotations
+
+import os
+
+from ..errors import UsageError
+
+
+def add_options(parser) -> None:
+    parser.option("-v", "--voice", action="append", metavar="NAME|PATH", yields_to=("ref", "ref_text"),
+                  help="a saved voice or a .s2voice file; `?` lists; repeat to bind speakers 0, 1, ...")
+    parser.option("--ref", action="append", metavar="CLIP", yields_to=("voice",),
+                  help="a clip of 5-30 s to speak like; repeat for several speakers")
+    parser.option("--ref-text", action="append", metavar="TEXT", yields_to=("voice",),
+                  help="the words spoken in CLIP, one for each --ref")
+
+
+def check(args) -> None:
+    """Everything about the references that can be said before a model is loaded."""
+    clips, texts = args.ref or [], args.ref_text or []
+    if args.voice and (clips or texts):
+        raise UsageError("-v and --ref exclude each other; to mix them, save the clip first: s2mlx voice add")
+    if len(clips) > len(texts):
+        raise UsageError(f"the clip {clips[len(texts)]} has no transcript; give the words it speaks with --ref-text")
+    if len(texts) > len(clips):
+        raise UsageError("--ref-text without a clip; give the recording it belongs to with --ref")
+    for clip, text in zip(clips, texts):
+        check_transcript(text, f"the --ref-text of {clip}")
+        check_clip(clip)
+
+
+def check_transcript(text: str, what: str) -> None:
+    if not text.strip():
+        raise UsageError(f"{what} is empty; give the words spoken in the clip")
+    check_unicode(text, what)
+
+
+def check_unicode(text: str, what: str) -> None:
+    """Bytes of the command line that are not UTF-8 arrive as lone surrogates."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise UsageError(f"{what} is not valid UTF-8") from None
+
+
+def check_clip(path: str) -> None:
+    """Read the clip once for its faults: that costs milliseconds, loading a model does not."""
+    from ..audio.files import read_audio
+    read_audio(path, 44100)
+
+
+def load_named(args) -> list:
+    """The voices of -v, in order, before a model is loaded."""
+    if not args.voice:
+        return []
+    from ..voice import VoiceLibrary
+    library = VoiceLibrary()
+    return [library.resolve(name) for name in args.voice]
+
+
+def resolve(args, named: list, tts, console) -> list:
+    """All voices of the request: the named ones checked against the model, or the clips encoded by it."""
+    for voice in named:
+        voice.check(tts.config)
+    made = []
+    for clip, text in zip(args.ref or [], args.ref_text or []):
+        console.progress(f"encoding {os.path.basename(clip)} ...")
+        made.append(tts.clone(clip, text))
+    console.clear()
+    return named or made

@@ -1,0 +1,122 @@
+"""Speak a text: play it while it is generated, or write it to a file or a pipe."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..errors import UsageError
+from ..options import Options
+from . import model, paths, references
+from .terminal import stdout_is_terminal
+from .text_input import read_text
+
+_EPILOG = """\
+TEXT words are joined by spaces; without TEXT and -f a pipe on stdin is read. <|speaker:0|>, <|speaker:1|> ... in the text
+change the speaker, bound in order to the -v or --ref given. Without -o the speech is played.
+
+--json prints one object on stdout (the last line of stderr with -o -):
+  model, model_path, voice [names], seed, text_characters, frames, seconds, finish_reason (stop | length),
+  passes [{frames, seconds, finish_reason, text: [begin, end]}], time_to_first_audio, rtf (wall / audio time),
+  wall_seconds, load_seconds, prefill_seconds, prompt_tokens, played, underruns, peak_memory (bytes), output, codes
+"""
+
+
+def configure(parser) -> None:
+    parser.epilog = _EPILOG
+    parser.add_argument("text", nargs="*", metavar="TEXT", help="the words to speak")
+    model.add_options(parser)
+    references.add_options(parser)
+    option = parser.option
+    option("-f", "--file", metavar="FILE|-", help="read the text from a file, - is stdin")
+    option("-o", "--output", metavar="FILE|-", help="write .wav .flac .mp3 .ogg .opus instead of playing; - is WAV on stdout")
+    option("--raw", action="store_true", help="with -o: 16-bit little-endian mono samples without a header")
+    option("-a", "--device", metavar="DEV", help="output device, by number or part of its name; `?` lists")
+    option("--play", action="store_true", yields_to=("no_play",), help="play although -o is given")
+    option("--no-play", action="store_true", yields_to=("play",), help="do not play, for --codes or --json alone")
+    option("--temperature", type=float, metavar="T", help="randomness, 0 takes the likeliest; default: the model's, 0.8")
+    option("--top-p", type=float, metavar="P", help="sample from the likeliest tokens of this mass; default: the model's, 0.8")
+    option("--top-k", type=int, metavar="K", help="sample from the K likeliest tokens, 0 is off; default: the model's, 30")
+    option("--seed", type=int, metavar="N", help="the same seed gives the same speech; default: drawn")
+    option("--max-frames", type=int, default=1024, metavar="N", help="longest pass, one frame is 46 ms; default 1024")
+    option("--min-frames", type=int, default=0, metavar="N", help="shortest pass; default 0")
+    option("--pause-ms", type=int, default=250, metavar="MS", help="silence between passes of a long text; default 250")
+    option("--codes", metavar="FILE.npy", help="also save the frames, int32 [num_codebooks, frames]")
+    option("--trim", action="store_true", help="cut trailing silence (the speech is then made whole before it is heard)")
+    option("--normalize", action="store_true", help="scale the peak to 0.95 (likewise)")
+    model.add_manners(parser, json="print figures as one JSON object")
+
+
+def run(args, console) -> int:
+    if args.voice and "?" in args.voice:
+        from .voice import print_list
+        return print_list(console)
+    if args.device == "?":
+        from .devices import print_list
+        return print_list("outputs")
+
+    if args.text and "file" in args.given:
+        raise UsageError("TEXT and -f exclude each other")
+    text = read_text(args.text, args.file)
+    options = Options(temperature=args.temperature, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
+                      max_frames=args.max_frames, min_frames=args.min_frames, pause_ms=args.pause_ms)
+    play = _check_outputs(args)
+    references.check(args)
+    named = references.load_named(args)
+    device = _find_device(args.device) if play else None
+
+    from .speaking import Job
+    began = time.perf_counter()
+    with model.open_model(args, console) as tts:
+        load_seconds = time.perf_counter() - began
+        voices = references.resolve(args, named, tts, console)
+        job = Job(tts, text, voices, options, console, trim=args.trim, normalize=args.normalize)
+        if args.output:
+            job.write_audio(args.output, args.raw)
+        if args.codes:
+            job.write_codes(args.codes)
+        if play:
+            job.play(device)
+        job.run()
+        if args.json:
+            job.print_json(voice=args.voice or [os.path.basename(clip) for clip in args.ref or []],
+                           load_seconds=load_seconds, on_stderr=args.output == "-")
+    return 0
+
+
+def _check_outputs(args) -> bool:
+    """Is the speech to be played? Contradictions and targets that cannot be written end here."""
+    if args.play and args.no_play:
+        raise UsageError("--play and --no-play exclude each other")
+    play = args.play or not (args.output or args.no_play)
+    if not (play or args.output or args.codes or args.json):
+        raise UsageError("with --no-play the speech would be lost; add -o FILE, --codes FILE or --json")
+    if "raw" in args.given and not args.output:
+        raise UsageError("--raw is a format of -o; add -o FILE or -o -")
+    if "device" in args.given and not play:
+        raise UsageError("-a chooses where to play, and nothing is played; add --play")
+    if args.output:
+        _check_audio_target(args.output, args.raw)
+    if args.codes:
+        if args.codes == "-":
+            raise UsageError("--codes needs a file; stdout belongs to the sound")
+        paths.check_writable(args.codes)
+        if args.output and os.path.realpath(args.codes) == os.path.realpath(args.output):
+            raise UsageError(f"-o and --codes both name {args.codes}")
+    return play
+
+
+def _check_audio_target(path: str, raw: bool) -> None:
+    if path == "-":
+        if stdout_is_terminal():
+            raise UsageError("sound is not written to a terminal; use -o FILE or a pipe")
+        return
+    paths.check_writable(path)
+    if not raw and not paths.is_stream(path):
+        from ..audio.files import check_ending
+        check_ending(path)
+
+
+def _find_device(query: str | None):
+    from ..audio.devices import find_output
+    return find_output(query)

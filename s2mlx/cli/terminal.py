@@ -1,0 +1,140 @@
+"""What people read: notes, warnings, errors, a progress line, questions. All on stderr; stdout belongs to sound and data.
+
+Nothing moves or has colour unless stderr is a capable terminal (not TERM=dumb); NO_COLOR turns colour off.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+
+class Console:
+    """stderr for people. `quiet` keeps warnings and errors only; `live` says whether a progress line may be shown."""
+
+    def __init__(self):
+        self.quiet = False
+        self._stream = sys.stderr  # None when the process was started without one
+        self.live = _is_terminal(self._stream) and os.environ.get("TERM", "") != "dumb"
+        self._colour = self.live and not os.environ.get("NO_COLOR")
+        self._line = 0  # width of the progress line on screen
+
+    def configure(self, args) -> None:
+        """Take --quiet and --json of a parsed command line."""
+        self.quiet = getattr(args, "quiet", False)
+        self.live = self.live and not self.quiet and not getattr(args, "json", False)
+
+    def note(self, text: str) -> None:
+        if not self.quiet:
+            self._say("note", "2", text)
+
+    def warn(self, text: str) -> None:
+        self._say("warning", "33", text)
+
+    def error(self, text: str) -> None:
+        self._say("error", "31;1", " ".join(str(text).split()))
+
+    def line(self, text: str = "") -> None:
+        """Plain words of an interactive command."""
+        self.clear()
+        self._write(text + "\n")
+
+    def progress(self, text: str) -> None:
+        """Rewrite the one line that shows what is going on."""
+        if not self.live:
+            return
+        text = text[: max(10, _columns() - 1)]
+        self._write("\r" + text.ljust(self._line))
+        self._line = len(text)
+
+    def clear(self) -> None:
+        if self._line:
+            self._write("\r" + " " * self._line + "\r")
+            self._line = 0
+
+    def summary(self, text: str) -> None:
+        """The last word about a finished job: for a person watching, so only on a terminal."""
+        if self.live:
+            self.clear()
+            self._write(text + "\n")
+
+    @property
+    def interactive(self) -> bool:
+        """Can a question be asked and answered?"""
+        return _is_terminal(self._stream) and _is_terminal(sys.stdin)
+
+    def ask(self, question: str, default: bool = False) -> bool:
+        """Yes or no. End of input counts as no."""
+        self.clear()
+        self._write(f"{question} [{'Y/n' if default else 'y/N'}] ")
+        answer = sys.stdin.readline()
+        if not answer:
+            self._write("\n")
+            return False
+        word = answer.strip().lower()
+        return default if not word else word in ("y", "yes")
+
+    def _say(self, label: str, colour: str, text: str) -> None:
+        self.clear()
+        if self._colour:
+            label = f"\x1b[{colour}m{label}\x1b[0m"
+        self._write(f"{label}: {text}\n")
+
+    def _write(self, text: str) -> None:
+        if self._stream is None:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except UnicodeEncodeError:
+            encoding = self._stream.encoding or "ascii"
+            self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            self._stream.flush()
+        except (BrokenPipeError, ValueError):  # nobody reads stderr any more, or it is closed
+            self._stream = None
+
+
+def stdout_is_terminal() -> bool:
+    return _is_terminal(sys.stdout)
+
+
+def stdin_is_piped() -> bool:
+    """Is there a stdin that is not a keyboard?"""
+    return sys.stdin is not None and not sys.stdin.closed and not _is_terminal(sys.stdin)
+
+
+def _is_terminal(stream) -> bool:
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:  # closed
+        return False
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(2).columns
+    except OSError:
+        return 80
+
+
+def seconds(value: float) -> str:
+    """8.3 s, 2:05, 1:02:03."""
+    if value < 60:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(int(round(value)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def size(count: float) -> str:
+    """A number of bytes as people say it, powers of 1000."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+
+
+def table(rows: list[list[str]]) -> str:
+    """Columns padded to their widest cell."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows)

@@ -1,0 +1,166 @@
+"""Saved voices: add one from a clip, list, show, remove, import and export."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+from ..errors import UsageError, VoiceError
+from . import model, paths, references
+from .terminal import seconds, table
+
+
+def configure(parser) -> None:
+    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
+
+    def action(name, run, what):
+        sub = actions.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
+        sub.set_defaults(parser=sub, act=run)
+        return sub
+
+    add = action("add", _add, "make a voice from a clip and its words (needs a model)")
+    add.add_argument("name", metavar="NAME")
+    add.option("--clip", metavar="CLIP", help="a recording of 5-30 s")
+    add.option("--text", metavar="TEXT", help="the words spoken in it")
+    add.option("--force", action="store_true", help="replace a voice of that name")
+    model.add_options(add)
+    model.add_manners(add)
+
+    listing = action("list", _list, "list the saved voices, the broken ones with their reason")
+    model.add_manners(listing, json="print one JSON object: {voices: [{name, seconds, transcript, problem, ...}]}")
+
+    show = action("show", _show, "show one voice")
+    show.add_argument("name", metavar="NAME")
+    model.add_manners(show, json="print one JSON object: {name, seconds, transcript, frames, codebooks, ...}")
+
+    remove = action("remove", _remove, "remove a voice; it can be brought back for 30 days")
+    remove.add_argument("name", metavar="NAME")
+    model.add_manners(remove)
+
+    restore = action("restore", _restore, "bring a removed or replaced voice back")
+    restore.add_argument("token", metavar="TOKEN", help="as `remove` printed it")
+    model.add_manners(restore)
+
+    bring = action("import", _import, "save a .s2voice file under a name")
+    bring.add_argument("file", metavar="FILE")
+    bring.add_argument("name", metavar="NAME", nargs="?", help="default: the file's own name")
+    bring.option("--force", action="store_true", help="replace a voice of that name")
+    model.add_manners(bring)
+
+    export = action("export", _export, "write a voice as a .s2voice file")
+    export.add_argument("name", metavar="NAME")
+    export.add_argument("file", metavar="FILE")
+    export.option("--force", action="store_true", help="replace a file of that name")
+    model.add_manners(export)
+
+
+def run(args, console) -> int:
+    return args.act(args, console)
+
+
+def print_list(console) -> int:
+    """The table of saved voices on stdout; it needs no model."""
+    infos = _library().infos()
+    if not infos:
+        console.note("no voices yet; make one: s2mlx record NAME, or s2mlx voice add NAME --clip CLIP --text TEXT")
+        return 0
+    rows = [["voice", "length", "words"]]
+    for info in infos:
+        rows.append([info.name, "broken", info.problem] if info.problem
+                    else [info.name, seconds(info.seconds), _short(info.transcript)])
+    print(table(rows))
+    return 0
+
+
+def free_name(library, name: str, force: bool) -> str:
+    """`name` as it will be kept; VoiceError if it is no name, or taken and not to be replaced."""
+    from ..voice_names import check_name, key
+
+    name = check_name(name)
+    if not force and any(key(info.name) == key(name) and not info.builtin for info in library.infos()):
+        raise VoiceError(f"there is a voice {name!r} already; choose another name, or replace it with --force")
+    return name
+
+
+def _library():
+    from ..voice import VoiceLibrary
+    return VoiceLibrary()
+
+
+def _short(text: str, width: int = 60) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[:width - 3] + "..."
+
+
+def _as_dict(info) -> dict:
+    return dataclasses.asdict(info) | {"path": str(info.path)}
+
+
+def _list(args, console) -> int:
+    if not args.json:
+        return print_list(console)
+    print(json.dumps({"voices": [_as_dict(info) for info in _library().infos()]}))
+    return 0
+
+
+def _show(args, console) -> int:
+    info = _library().info(args.name)
+    if args.json:
+        print(json.dumps(_as_dict(info)))
+    elif info.problem is None:
+        print(table([["name", info.name], ["words", info.transcript], ["length", f"{seconds(info.seconds)}, {info.frames} frames"],
+                     ["made for", f"{info.codebooks} codebooks of {info.codebook_size}, {info.sample_rate} Hz"],
+                     ["clip", "kept" if info.has_clip else "not kept"], ["file", str(info.path)]]))
+    if info.problem:
+        raise VoiceError(info.problem)
+    return 0
+
+
+def _add(args, console) -> int:
+    if args.clip is None or args.text is None:
+        missing = "--clip CLIP" if args.clip is None else "--text with the words spoken in the clip"
+        raise UsageError(f"a voice is a clip and its words; add {missing}")
+    library = _library()
+    name = free_name(library, args.name, args.force)
+    references.check_transcript(args.text, "--text")
+    references.check_clip(args.clip)
+
+    from ..audio.files import read_audio
+    with model.open_model(args, console) as tts:
+        clip = read_audio(args.clip, tts.sample_rate), tts.sample_rate
+        console.progress("encoding the clip ...")
+        save(library, name, tts.clone(clip, args.text, name=name), clip, args.force, console)
+    return 0
+
+
+def save(library, name, voice, clip, force, console) -> None:
+    """Put a new voice into the library, and say how to use it and how to undo what it replaced."""
+    replaced = library.add(name, voice, clip=clip, overwrite=force)
+    console.note(f"saved the voice {name!r}; try: s2mlx say -v '{name}' Hello.")
+    if replaced:
+        console.note(f"the old one comes back with: s2mlx voice remove '{name}' && s2mlx voice restore {replaced}")
+
+
+def _remove(args, console) -> int:
+    token = _library().remove(args.name)
+    console.note(f"removed the voice {args.name!r}; undo: s2mlx voice restore {token}")
+    return 0
+
+
+def _restore(args, console) -> int:
+    console.note(f"the voice {_library().restore(args.token)!r} is back")
+    return 0
+
+
+def _import(args, console) -> int:
+    library = _library()
+    if args.name is not None:
+        free_name(library, args.name, args.force)
+    console.note(f"saved the voice {library.import_file(args.file, args.name, overwrite=args.force)!r}")
+    return 0
+
+
+def _export(args, console) -> int:
+    paths.check_writable(args.file)
+    console.note(f"wrote {_library().export(args.name, args.file, overwrite=args.force)}")
+    return 0

@@ -1,0 +1,285 @@
+"""`s2mlx say` in this process, with a fake synthesizer: what goes in, where the sound goes, what is printed."""
+
+import json
+
+import numpy as np
+import pytest
+import soundfile
+
+from s2mlx.audio.files import pcm16, stream_wav_header
+
+from .fakes import FRAME, RATE
+
+PIECE = pcm16(np.full(FRAME, 0.25, np.float32))
+
+
+def last(tts):
+    return tts.calls[-1]
+
+
+# --- text ---------------------------------------------------------------------------------------------------
+
+def test_words_are_joined_by_spaces(run, tts, player):
+    assert run("say", "Hello", "there.").code == 0
+    assert last(tts)["text"] == "Hello there."
+
+
+def test_a_pipe_is_read(run, tts, player):
+    assert run("say", stdin="Grüße.\n".encode()).code == 0
+    assert last(tts)["text"] == "Grüße.\n"
+
+
+def test_words_leave_stdin_alone(run, tts, player):
+    assert run("say", "Hello.", stdin=b"not this").code == 0
+    assert last(tts)["text"] == "Hello."
+
+
+@pytest.mark.parametrize("name", ["text.txt", "-"])
+def test_a_file_is_read(run, tts, player, tmp_path, name):
+    (tmp_path / "text.txt").write_bytes("\ufeffFrom a file.".encode())
+    assert run("say", "-f", name, stdin="\ufeffFrom a file.".encode()).code == 0
+    assert last(tts)["text"] == "From a file."
+
+
+def test_nothing_to_say_at_a_keyboard(run, tts):
+    result = run("say")
+    assert result.code == 2 and "nothing to say" in result.error and not tts.loaded
+
+
+def test_text_and_file_exclude_each_other(run, tts, monkeypatch, tmp_path, player):
+    assert run("say", "-f", "x.txt", "Hello").code == 2
+    monkeypatch.setenv("S2MLX_FILE", "x.txt")
+    assert run("say", "Hello").code == 0 and last(tts)["text"] == "Hello"
+
+
+# --- where the sound goes ------------------------------------------------------------------------------------
+
+def test_without_output_it_plays_and_writes_nothing(run, tts, player, tmp_path):
+    result = run("say", "One. Two.")
+    assert result.code == 0 and result.stdout == b"" and result.err == ""
+    [device] = player.made
+    assert sum(map(len, device.heard)) == 6 * FRAME and device.finished
+    assert device.rtf[0] == 0.5
+    assert last(tts)["how"] == "stream" and last(tts)["lead"]() == 0.0
+    assert not [p for p in tmp_path.iterdir() if p.name != "home"]
+
+
+def test_output_file_is_written_and_not_played(run, tts, player, tmp_path):
+    result = run("say", "One. Two.", "-o", "out.wav")
+    assert result.code == 0 and result.stdout == b"" and not player.made
+    samples, rate = soundfile.read(tmp_path / "out.wav")
+    assert rate == RATE and len(samples) == 6 * FRAME
+    assert last(tts)["how"] == "say"  # nobody listens: the engine may batch
+
+
+def test_play_does_both(run, tts, player, tmp_path):
+    assert run("say", "One.", "-o", "out.flac", "--play").code == 0
+    assert len(player.made[0].heard) == 3 and (tmp_path / "out.flac").exists()
+
+
+def test_stdout_is_a_stream_of_wav(run, tts, player):
+    result = run("say", "One.", "-o", "-")
+    assert result.stdout == stream_wav_header(RATE) + 3 * PIECE and not player.made
+    assert last(tts)["how"] == "stream"
+
+
+def test_raw(run, tts, tmp_path):
+    assert run("say", "One.", "-o", "-", "--raw").stdout == 3 * PIECE
+    assert run("say", "One.", "-o", "out.pcm", "--raw").code == 0
+    assert (tmp_path / "out.pcm").read_bytes() == 3 * PIECE
+
+
+def test_sound_is_not_written_to_a_terminal(run, tts):
+    result = run("say", "One.", "-o", "-", tty=("stdout",))
+    assert result.code == 2 and "terminal" in result.error and not tts.loaded and result.stdout == b""
+
+
+def test_a_device_file_is_written_through(run, tts):
+    import os
+    import stat
+
+    assert run("say", "One.", "-o", "/dev/null").code == 0
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_codes(run, tts, tmp_path):
+    assert run("say", "One. Two.", "--no-play", "--codes", "c.npy", "--seed", "9").code == 0
+    codes = np.load(tmp_path / "c.npy")
+    assert codes.dtype == np.int32 and codes.shape == (10, 6) and (codes == 9).all()
+
+
+def test_normalize_and_trim_act_on_the_whole(run, tts, player, tmp_path):
+    assert run("say", "One.", "-o", "out.wav", "--normalize", "--play").code == 0
+    samples, _ = soundfile.read(tmp_path / "out.wav")
+    assert abs(samples.max() - 0.95) < 1e-3
+    assert [len(piece) for piece in player.made[0].heard] == [3 * FRAME]
+    assert abs(player.made[0].heard[0].max() - 0.95) < 1e-3
+
+
+@pytest.mark.parametrize("argv", [
+    ["--play", "--no-play", "-o", "x.wav"],
+    ["--no-play"],
+    ["--raw"],
+    ["-a", "3", "-o", "x.wav"],
+    ["--codes", "-"],
+    ["-o", "x.npy", "--raw", "--codes", "x.npy"],
+    ["-v", "me", "--ref", "clip.wav", "--ref-text", "Words."],
+    ["--temperature", "-1"],
+    ["--top-p", "nan"],
+    ["--seed", "-5"],
+    ["--min-frames", "2000"],
+    ["--max-frames", "0"],
+])
+def test_contradictions_are_usage_errors_before_the_model_loads(run, tts, player, argv):
+    result = run("say", "Hello.", *argv)
+    assert result.code == 2 and result.error and not tts.loaded
+
+
+@pytest.mark.parametrize("target", ["nowhere/out.wav", "out.xyz", "."])
+@pytest.mark.parametrize("option", ["-o", "--codes"])
+def test_impossible_targets_are_errors_before_the_model_loads(run, tts, target, option):
+    if option == "--codes" and target == "out.xyz":
+        pytest.skip("codes may have any name")
+    result = run("say", "Hello.", option, target)
+    assert result.code in (1, 2) and result.error and not tts.loaded
+
+
+def test_options_reach_the_engine(run, tts, player):
+    run("say", "Hi.", "-m", "m.gguf", "--tokenizer", "t.json", "--compat", "s2cpp", "--temperature", "0.5", "--top-p", "0.9",
+        "--top-k", "1", "--seed", "3", "--max-frames", "50", "--min-frames", "2", "--pause-ms", "0", "-a", "USB")
+    assert tts.loaded == [{"model": "m.gguf", "tokenizer": "t.json", "compat": "s2cpp"}]
+    options = last(tts)["options"]
+    assert (options.temperature, options.top_p, options.top_k, options.seed) == (0.5, 0.9, 1, 3)
+    assert (options.max_frames, options.min_frames, options.pause_ms) == (50, 2, 0)
+    assert player.made[0].device == "found USB"
+
+
+# --- what is printed -----------------------------------------------------------------------------------------
+
+def test_json(run, tts, player):
+    figures = run("say", "One. Two.", "-o", "out.wav", "--seed", "5", "--json").json
+    assert figures["seed"] == 5 and figures["frames"] == 6 and figures["finish_reason"] == "stop"
+    assert figures["passes"] == [{"frames": 3, "seconds": 0.139, "finish_reason": "stop", "text": [0, 4]},
+                                 {"frames": 3, "seconds": 0.139, "finish_reason": "stop", "text": [4, 9]}]
+    assert set(figures) >= {"seconds", "time_to_first_audio", "rtf", "underruns", "peak_memory", "model", "voice",
+                            "load_seconds", "output"}
+
+
+def test_json_keys_are_those_of_the_help(run, tts):
+    figures = run("say", "One.", "--no-play", "--json").json
+    text = run("say", "--help").out
+    for key in figures:
+        assert key in text
+
+
+def test_json_beside_sound_is_the_last_line_of_stderr(run, tts):
+    result = run("say", "One.", "-o", "-", "--json")
+    assert result.stdout.startswith(b"RIFF") and json.loads(result.err.splitlines()[-1])["frames"] == 3
+
+
+def test_progress_on_a_terminal_only(run, tts, player):
+    assert run("say", "One.").err == ""
+    shown = run("say", "One.", tty=("stderr",)).err
+    assert "\r" in shown and "3 frames" in shown and "real-time factor 0.50" in shown and "first audio after 0.02 s" in shown
+    assert run("say", "One.", "--quiet", tty=("stderr",)).err == ""
+    assert run("say", "One.", "--json", tty=("stderr",)).err == ""
+
+
+def test_dumb_terminals_see_no_progress_and_no_colour(run, tts, player, monkeypatch):
+    assert "\x1b" in run("say", "--bad", tty=("stderr",)).err
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in run("say", "--bad", tty=("stderr",)).err
+    monkeypatch.delenv("NO_COLOR")
+    monkeypatch.setenv("TERM", "dumb")
+    assert "\x1b" not in run("say", "--bad", tty=("stderr",)).err
+    assert run("say", "One.", tty=("stderr",)).err == ""
+
+
+def test_the_frame_limit_is_said_even_when_quiet(run, tts, player):
+    tts.finish = "length"
+    for extra in ([], ["--quiet"]):
+        result = run("say", "One. Two.", "--max-frames", "3", *extra)
+        assert result.code == 0 and "warning: the limit of 3 frames" in result.err and "2 of 2 passes" in result.err
+
+
+def test_the_demo_voice_is_named_in_one_line(run, tts, player):
+    tts.is_demo = True
+    note = run("say", "One.").err
+    assert note.startswith("note: ") and note.count("\n") == 1 and "Fake S2" in note and "download s2-pro" in note
+    assert run("say", "One.", "--quiet").err == ""
+
+
+def test_no_speech_at_all_is_an_error_and_no_file(run, tts, tmp_path):
+    tts.frames = 0
+    result = run("say", "One.", "-o", "out.wav", "--codes", "c.npy")
+    assert result.code == 1 and "ended the speech at once" in result.error
+    assert not [p for p in tmp_path.iterdir() if p.name != "home"]
+
+
+def test_a_slow_machine_is_said_once(run, tts, player, monkeypatch):
+    from s2mlx import speech
+
+    tts.frames = 60
+    monkeypatch.setattr(speech.Stats, "rtf", property(lambda self: 1.5))
+    assert run("say", "One.").err.count("takes 1.5 s here") == 1
+
+
+# --- what goes wrong on the way --------------------------------------------------------------------------------
+
+def test_a_failure_leaves_the_old_file(run, tts, tmp_path):
+    (tmp_path / "out.wav").write_bytes(b"old")
+    tts.fail_at = 4
+    result = run("say", "One. Two.", "-o", "out.wav")
+    assert result.code == 1 and result.error == "error: the fake model failed"
+    assert (tmp_path / "out.wav").read_bytes() == b"old" and tts.closed
+    assert len([p for p in tmp_path.iterdir() if p.name != "home"]) == 1
+
+
+def test_an_interrupt_keeps_the_passes_that_ended(run, tts, player, tmp_path):
+    tts.interrupt_at = 5
+    result = run("say", "One. Two.", "-o", "out.wav", "--codes", "c.npy", "--play")
+    assert result.code == 130 and "the first 0.1 s are kept in out.wav" in result.err
+    assert len(soundfile.read(tmp_path / "out.wav")[0]) == 3 * FRAME
+    assert np.load(tmp_path / "c.npy").shape == (10, 3)
+    assert player.made[0].stopped and not player.made[0].finished and tts.closed
+
+
+@pytest.mark.parametrize("ending", ["wav", "flac", "mp3", "ogg", "opus"])
+def test_an_interrupted_file_is_valid_in_every_format(run, tts, tmp_path, ending):
+    tts.frames, tts.interrupt_at = 30, 50
+    assert run("say", "One. Two.", "-o", f"out.{ending}", "--normalize").code == 130
+    samples, rate = soundfile.read(tmp_path / f"out.{ending}")
+    assert abs(len(samples) / rate - 30 * FRAME / RATE) < 0.1
+
+
+def test_an_interrupt_before_the_first_pass_ends_leaves_nothing(run, tts, tmp_path):
+    tts.interrupt_at = 1
+    assert run("say", "One.", "-o", "out.wav").code == 130
+    assert not [p for p in tmp_path.iterdir() if p.name != "home"]
+
+
+def test_what_a_dead_device_did_not_play_is_kept(run, tts, player, tmp_path):
+    player.breaks = "the loudspeaker has gone"
+    result = run("say", "One.")
+    assert result.code == 1 and "the loudspeaker has gone; the speech is kept in " in result.error
+    kept = result.error.split(" kept in ")[1]
+    assert len(soundfile.read(kept)[0]) == 3 * FRAME
+
+
+def test_a_full_output_beside_a_dead_device_is_still_written(run, tts, player, tmp_path):
+    player.breaks = "the loudspeaker has gone"
+    assert run("say", "One.", "-o", "out.wav", "--play").code == 1
+    assert len(soundfile.read(tmp_path / "out.wav")[0]) == 3 * FRAME
+
+
+def test_debug_shows_the_traceback(run, tts):
+    tts.fail_at = 0
+    assert "Traceback" not in run("say", "One.", "-o", "x.wav").err
+    result = run("say", "One.", "-o", "x.wav", "--debug")
+    assert "Traceback" in result.err and result.err.splitlines()[-1] == "error: the fake model failed"
+
+
+def test_a_fault_of_ours_is_one_line(run, tts, monkeypatch):
+    monkeypatch.setattr(tts, "say", lambda *a, **k: 1 / 0)
+    result = run("say", "One.", "-o", "x.wav")
+    assert result.code == 1 and "unexpected ZeroDivisionError" in result.error and "Traceback" not in result.err
