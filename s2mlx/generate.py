@@ -15,7 +15,7 @@ import numpy as np
 from .dual_ar import DualAR, State
 from .errors import GenerationError
 from .layers.cache import KVCache
-from .options import Sampling
+from .options import DEFAULT_MAX_FRAMES, Sampling
 from .sampler import uniforms
 from .speech import CANCELLED, LENGTH, STOP
 
@@ -38,9 +38,9 @@ class Request:
     min_frames: int = 0
 
 
-def check_room(prompt: int, max_frames: int | None, context: int, default: int = 1024) -> int:
-    """The frame limit of a request, or `GenerationError` if the context cannot hold it. None: as many as fit, at most
-    `default`."""
+def check_room(prompt: int, max_frames: int | None, context: int) -> int:
+    """The frame limit of a request, or `GenerationError` if the context cannot hold it. None: the default limit, or as
+    many as fit."""
     room = context - prompt
     if room < 1:
         raise GenerationError(f"the prompt takes {prompt} positions and the model has {context}: "
@@ -48,7 +48,7 @@ def check_room(prompt: int, max_frames: int | None, context: int, default: int =
     if max_frames is not None and max_frames > room:
         raise GenerationError(f"{max_frames} frames do not fit after a prompt of {prompt} positions in a context of "
                               f"{context}: at most {room}")
-    return min(default, room) if max_frames is None else max_frames
+    return min(DEFAULT_MAX_FRAMES, room) if max_frames is None else max_frames
 
 
 def generate(model: DualAR, request: Request, sampling: Sampling, *, cache: KVCache | None = None,

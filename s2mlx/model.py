@@ -10,7 +10,7 @@ from .codec import Codec
 from .config import ModelConfig
 from .dual_ar import DualAR
 from .errors import ModelError, UsageError
-from .tokenizer import Tokenizer, load_tokenizer
+from .tokenizer import Tokenizer, find_tokenizer, load_tokenizer
 from .weights import open_checkpoint
 from .weights.scope import Scope
 
@@ -38,7 +38,7 @@ class Model:
         return self._codec
 
 
-def load_model(path: Path, tokenizer_path: Path | None, compat: str | None = None,
+def load_model(path: Path, tokenizer_path: Path | None = None, compat: str | None = None,
                memory_limit: int | None = None) -> Model:
     """Build the networks of the file at `path`. Call on the thread that will run them (MLX streams are thread-local).
 
@@ -52,7 +52,7 @@ def load_model(path: Path, tokenizer_path: Path | None, compat: str | None = Non
         config, scope = checkpoint.config, Scope(checkpoint.tensors)
         tokenizer = dual_ar = codec = None
         if config.slow is not None:
-            tokenizer = load_tokenizer(tokenizer_path, config)
+            tokenizer = load_tokenizer(tokenizer_path or find_tokenizer(path), config)
             dual_ar = DualAR(scope, config, tokenizer.special("<|im_end|>"), rope_dtype=rope_dtype, first_in_window=s2cpp)
         if config.codec is not None:
             codec = Codec(scope.within("c"), config.codec, rope_dtype=rope_dtype, pad_to_hop=s2cpp)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from .errors import UsageError
 
+DEFAULT_MAX_FRAMES = 1024
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -23,7 +25,7 @@ class Options:
 
     temperature, top_p, top_k: None takes the model's own default (`Sampling`). temperature 0 is argmax; top_k 0 is off.
     seed: None draws one; the seed used is reported in the result.
-    max_frames, min_frames: per pass; one frame is 46 ms of speech.
+    max_frames, min_frames: per pass; one frame is 46 ms of speech. None allows 1024, or as many as the context holds.
     pause_ms: silence between passes of a long text.
     trim, normalize: cut trailing silence, scale the peak to 0.95 (whole results only, never a stream).
     batch: passes that share one read of the weights when nobody listens; None lets the machine decide.
@@ -33,7 +35,7 @@ class Options:
     top_p: float | None = None
     top_k: int | None = None
     seed: int | None = None
-    max_frames: int = 1024
+    max_frames: int | None = None
     min_frames: int = 0
     pause_ms: int = 250
     trim: bool = False
@@ -50,8 +52,9 @@ class Options:
         need(p is None or 0 < p <= 1, "top_p", "above 0 and at most 1")
         need(k is None or (isinstance(k, int) and k >= 0), "top_k", "0 (off) or more")
         need(self.seed is None or 0 <= self.seed < 2**64, "seed", "between 0 and 2^64 - 1")
-        need(self.max_frames >= 1, "max_frames", "at least 1")
-        need(0 <= self.min_frames <= self.max_frames, "min_frames", f"between 0 and max_frames ({self.max_frames})")
+        need(self.max_frames is None or self.max_frames >= 1, "max_frames", "at least 1")
+        most = DEFAULT_MAX_FRAMES if self.max_frames is None else self.max_frames
+        need(0 <= self.min_frames <= most, "min_frames", f"between 0 and max_frames ({most})")
         need(0 <= self.pause_ms <= 60_000, "pause_ms", "between 0 and 60000")
         need(self.batch is None or self.batch >= 1, "batch", "at least 1")
 

@@ -28,7 +28,7 @@ class CodecStream:
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """The next frames, int32 [num_codebooks, F], F >= 0 -> their samples float32 [F * frame_samples]."""
-        samples = self._codec._decode(mx.array(codes), self._state)
+        samples = self._codec._decode(mx.array(np.ascontiguousarray(codes)), self._state)
         mx.eval(samples, self._state.arrays)
         return np.array(samples)
 

@@ -1,0 +1,33 @@
+"""How many frames go into the next piece of sound.
+
+The first piece is one frame, so that sound starts at once. Every decode has a fixed cost, so later pieces grow: with the
+sound that a player still has (half of it is spent on the next piece, half stays as reserve), or, when nobody tells, by
+doubling. Knows seconds and frames only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+MOST_FRAMES = 16  # 0.74 s: beyond that, the fixed cost of a decode no longer shows
+
+
+class Schedule:
+    def __init__(self, frame_seconds: float, lead: Callable[[], float] | None = None):
+        """lead() -> seconds of sound the listener still has."""
+        self._frame_seconds, self._lead, self._last = frame_seconds, lead, 0
+
+    def due(self, waiting: int) -> bool:
+        """Whether `waiting` frames are enough for the next piece."""
+        return waiting >= self._target()
+
+    def sent(self, frames: int) -> None:
+        self._last = frames
+
+    def _target(self) -> int:
+        if self._last == 0:
+            return 1
+        doubled = min(2 * self._last, MOST_FRAMES)
+        if self._lead is None:
+            return doubled
+        return max(1, min(doubled, int(self._lead() / 2 / self._frame_seconds)))

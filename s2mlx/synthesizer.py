@@ -1,0 +1,207 @@
+"""The facade: text and voice in, speech out. Owns the thread that MLX runs on; callable from any other."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from .config import ModelConfig
+from .errors import AudioError, GenerationError, UsageError, VoiceError
+from .models import FoundModel, find_model
+from .options import Options
+from .speech import CANCELLED, Audio, AudioChunk, Pass, Stats
+from .voice import Voice
+from .worker import Worker
+
+LONGEST_REFERENCE = 60.0  # seconds; a reference is best at 5 to 30
+
+
+def load(model: str | Path | None = None, *, tokenizer: str | Path | None = None, compat: str | None = None,
+         memory_limit: int | None = None) -> Synthesizer:
+    """Open a model and return the `Synthesizer` that speaks with it.
+
+    model: a GGUF file, a checkpoint folder, `owner/repo[:file]`, a known name, or None for the configured or else the
+    bundled one. tokenizer: its tokenizer.json when it is not beside it. compat "s2cpp": the numerics of s2.cpp.
+    memory_limit: bytes that weights may take. Raises `ModelError`.
+    """
+    return Synthesizer(find_model(model), tokenizer=tokenizer, compat=compat, memory_limit=memory_limit)
+
+
+class Synthesizer:
+    """A loaded model. Every method may be called from any thread; requests are served one after the other.
+
+    Use as a context manager or `close()` it. Not usable in a forked child: load there.
+    """
+
+    def __init__(self, found: FoundModel, *, tokenizer=None, compat=None, memory_limit=None):
+        self.path, self.is_demo = found.path, found.is_demo
+        self._worker = Worker()
+        try:
+            self._speaking, self.memory = self._worker.call(
+                lambda keep_going: _load(found.path, tokenizer, compat, memory_limit))
+        except BaseException:
+            self._worker.close()
+            raise
+        self.codec = CodecHandle(self)
+
+    @property
+    def config(self) -> ModelConfig:
+        return self._speaking.model.config
+
+    @property
+    def name(self) -> str:
+        return self.config.name
+
+    @property
+    def sample_rate(self) -> int:
+        return self._speaking.model.codec.config.sample_rate
+
+    @property
+    def frame_samples(self) -> int:
+        """Samples per frame."""
+        return self._speaking.model.codec.config.frame_samples
+
+    @property
+    def num_codebooks(self) -> int:
+        return self._speaking.model.codec.config.num_codebooks
+
+    def say(self, text: str, *, voice: Voice | list[Voice] | None = None, options: Options | None = None,
+            on_chunk: Callable[[AudioChunk], None] | None = None, cancel: threading.Event | None = None,
+            **overrides) -> Audio:
+        """Speak the whole text and return it. `on_chunk` hears of every piece, on the calling thread.
+
+        voice: of speaker 0, or of speakers 0, 1, ... cancel: set it to stop within one frame. overrides: fields of
+        `Options`. Raises `S2Error` kinds; a cancelled request returns what was finished, with that finish reason.
+        """
+        options = (options or Options()).replace(**overrides)
+        chunks = []
+        for chunk in self.stream(text, voice=voice, options=options, cancel=cancel):
+            chunks.append(chunk)
+            if on_chunk is not None:
+                on_chunk(chunk)
+        return self._whole(chunks, options)
+
+    def stream(self, text: str, *, voice: Voice | list[Voice] | None = None, options: Options | None = None,
+               cancel: threading.Event | None = None, lead: Callable[[], float] | None = None,
+               **overrides) -> Iterator[AudioChunk]:
+        """Speak the text piece by piece: the first chunk comes after one frame. Same codes as `say` for the same seed.
+
+        lead: called on the model's thread, seconds of sound the listener still has; pieces grow with it. Closing the
+        iterator stops generation.
+        """
+        options = (options or Options()).replace(**overrides)
+        voices = [] if voice is None else [voice] if isinstance(voice, Voice) else list(voice)
+        for v in voices:
+            if not isinstance(v, Voice):
+                raise UsageError(f"a voice must be a Voice, not {type(v).__name__}; s2mlx.Voice.load() reads a file")
+            v.check(self.config)
+        self._speaking.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
+        seed = secrets.randbits(32) if options.seed is None else options.seed
+        work = lambda keep_going: self._speaking.speak(text, voices, options, seed, keep_going, lead)
+        return self._worker.stream(work, cancel)
+
+    def clone(self, clip, transcript: str, *, name: str = "", cancel: threading.Event | None = None) -> Voice:
+        """A voice from a clip (a path, or samples float32 [n] or [n, channels] and their rate) and its words."""
+        if not transcript or not transcript.strip():
+            raise VoiceError("a clip needs its transcript: the words it speaks")
+        samples = read_clip(clip, self.sample_rate)
+        codes = self.codec.encode(samples, cancel=cancel)
+        return Voice(codes, transcript.strip(), self.sample_rate, self.config.codebook_size, name)
+
+    def close(self) -> None:
+        """Cancel what runs, refuse what waits, end the thread; returns within two seconds."""
+        self._worker.close()
+
+    def __enter__(self) -> Synthesizer:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def _whole(self, chunks: list[AudioChunk], options: Options) -> Audio:
+        from .audio.loudness import peak_normalize, trim_end
+        from .speaking import worst
+
+        passes, frames = [], 0
+        for chunk in chunks:
+            frames += chunk.frames
+            if chunk.finish_reason:
+                passes.append(Pass(chunk.part, chunk.span, frames, chunk.finish_reason))
+                frames = 0
+        samples = np.concatenate([c.samples for c in chunks])
+        codes = np.concatenate([c.codes for c in chunks], axis=1)
+        reason = worst([p.finish_reason for p in passes])
+        if codes.shape[1] == 0 and reason != CANCELLED:
+            raise GenerationError("the model ended the speech before its first frame: try another seed, or min_frames")
+        if options.trim:
+            samples = trim_end(samples, self.sample_rate)
+        if options.normalize:
+            samples = peak_normalize(samples)
+        stats = chunks[-1].stats if chunks else Stats()
+        return Audio(samples, self.sample_rate, codes, reason, passes, stats)
+
+
+class CodecHandle:
+    """The model's codec, run on its thread."""
+
+    def __init__(self, owner: Synthesizer):
+        self._worker, self._model = owner._worker, owner._speaking.model
+
+    def encode(self, samples: np.ndarray, cancel: threading.Event | None = None) -> np.ndarray:
+        """samples float32 [n], n > 0, mono at the model's rate -> codes int32 [num_codebooks, frames]."""
+        codec, samples = self._model.codec, np.asarray(samples, np.float32)
+        if samples.ndim != 1 or not len(samples):
+            raise AudioError(f"expected samples of shape [n], n > 0, not {list(samples.shape)}")
+        if not np.isfinite(samples).all():
+            raise AudioError("the samples hold values that are not numbers (NaN or infinity)")
+        return self._worker.call(lambda keep_going: _finished(codec.encode(samples, keep_going), keep_going), cancel)
+
+    def decode(self, codes: np.ndarray, chunk: int | None = None, cancel: threading.Event | None = None) -> np.ndarray:
+        """codes int32 [num_codebooks, frames] -> samples float32 [frames * frame_samples]. `chunk` frames at a time, with
+        the same result; codes outside a codebook are clamped to it."""
+        codec, codes = self._model.codec, np.asarray(codes)
+        if codes.ndim != 2 or codes.shape[0] != codec.config.num_codebooks or codes.dtype.kind not in "iu":
+            raise UsageError(f"expected integer codes of shape [{codec.config.num_codebooks}, frames], "
+                             f"not {codes.dtype} {list(codes.shape)}")
+        if chunk is not None and chunk < 1:
+            raise UsageError(f"chunk must be at least 1 frame, not {chunk}")
+        codes = np.clip(codes, -1, 2**31 - 1).astype(np.int32)
+        return self._worker.call(
+            lambda keep_going: _finished(codec.decode(codes, chunk, keep_going), keep_going), cancel)
+
+
+def read_clip(clip, rate: int) -> np.ndarray:
+    """A reference clip as samples float32 [n] mono at `rate`: from a file, or from (samples, their rate)."""
+    from .audio.files import read_audio
+    from .audio.resample import resample
+
+    if isinstance(clip, tuple):
+        samples, own_rate = clip
+        samples = np.asarray(samples, np.float32)
+        samples = resample(samples.mean(axis=1) if samples.ndim == 2 else samples, own_rate, rate)
+    else:
+        samples = read_audio(clip, rate)
+    if len(samples) > LONGEST_REFERENCE * rate:
+        raise AudioError(f"the clip has {len(samples) / rate:.0f} seconds; a reference is 5 to 30, "
+                         f"at most {LONGEST_REFERENCE:.0f}: cut it")
+    return samples
+
+
+def _load(path, tokenizer, compat, memory_limit):
+    import mlx.core as mx
+
+    from .model import load_model
+    from .speaking import Speaking
+
+    model = load_model(path, tokenizer, compat, memory_limit)
+    return Speaking(model), mx.get_active_memory()
+
+
+def _finished(result, keep_going):
+    if not keep_going():
+        raise GenerationError("cancelled")
+    return result

@@ -1,0 +1,64 @@
+"""Decoding in pieces gives the samples of one decode, in constant memory, and streams do not disturb each other."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from s2mlx.layers import matmul as matmul_module
+
+from . import goldens
+
+
+@pytest.fixture(scope="module")
+def codes():
+    rng = np.random.default_rng(0)
+    return rng.integers(0, 64, (10, 60)).astype(np.int32)
+
+
+@pytest.fixture(scope="module")
+def whole(codes):
+    return goldens.model("q4_k_m", None).codec.decode(codes, chunk=60)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.integers(0, 24), min_size=1, max_size=12))
+def test_pieces_of_any_sizes(codes, whole, sizes):
+    stream, at, pieces = goldens.model("q4_k_m", None).codec.stream(), 0, []
+    for size in [*sizes, 60]:
+        pieces.append(stream.decode(codes[:, at : at + size]))
+        at = min(60, at + size)
+    assert np.abs(np.concatenate(pieces) - whole).max() < 1e-5
+
+
+def test_two_streams_side_by_side(codes, whole):
+    codec = goldens.model("q4_k_m", None).codec
+    a, b, other, got = codec.stream(), codec.stream(), codes[:, ::-1], []
+    for i in range(0, 60, 6):
+        got.append(a.decode(codes[:, i : i + 6]))
+        b.decode(other[:, i : i + 6])
+    assert np.abs(np.concatenate(got) - whole).max() < 1e-5
+
+
+def test_state_stops_growing(codes):
+    """Past the attention window (16 frames here) a stream holds the same number of bytes for ever."""
+    stream = goldens.model("q4_k_m", None).codec.stream()
+    sizes = []
+    for _ in range(4):
+        stream.decode(codes[:, :20])
+        sizes.append(sum(a.nbytes for a in stream._state.arrays))
+    assert len(set(sizes)) == 1
+
+
+def test_encoding_does_not_depend_on_the_piece(monkeypatch):
+    codec, wave = goldens.model("q4_k_m", None).codec, goldens.inputs()["wave_2s"]
+    whole = codec.encode(wave)
+    monkeypatch.setattr("s2mlx.codec.codec._PIECE", 5)
+    np.testing.assert_array_equal(codec.encode(wave), whole)
+
+
+def test_products_by_numpy_and_by_mlx_agree(codes, whole, monkeypatch):
+    monkeypatch.setenv("S2MLX_HOST_BLAS", "off")
+    assert not matmul_module.host_blas()
+    got = goldens.model("q4_k_m", None).codec.decode(codes[:, :20])
+    assert np.abs(got - whole[: len(got)]).max() < 1e-5
