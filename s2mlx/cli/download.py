@@ -21,12 +21,15 @@ def configure(parser) -> None:
 
 def run(args, console) -> int:
     repository, file = _parse(args.name)
-    from huggingface_hub import constants
-    from huggingface_hub.errors import EntryNotFoundError, HFValidationError, HfHubHTTPError
+    from huggingface_hub import constants, errors
+    from huggingface_hub.utils import logging
 
+    logging.set_verbosity_error()
+    # the base class of its HTTP error is that of the HTTP library it uses, which connection errors share
+    expected = (*errors.HfHubHTTPError.__bases__, errors.HFValidationError, errors.EntryNotFoundError, OSError)
     try:
         path = _fetch(repository, file, console)
-    except (HFValidationError, HfHubHTTPError, EntryNotFoundError, OSError) as fault:
+    except expected as fault:
         raise ModelError(_reason(fault, repository, file, constants.ENDPOINT)) from fault
     console.clear()
     print(path)
@@ -54,7 +57,7 @@ def _fetch(repository: str, file: str | None, console) -> str:
     if constants.HF_HUB_OFFLINE:
         return hf_hub_download(repository, file) if file else snapshot_download(repository)
     console.progress(f"asking for {repository} ...")
-    there = HfApi().list_repo_files(repository)
+    there = [entry.rfilename for entry in HfApi().model_info(repository).siblings or ()]
     console.clear()
     ggufs = sorted(name for name in there if name.endswith(".gguf"))
     if file is None and len(ggufs) > 1:

@@ -7,12 +7,13 @@ LICENCE = ('S2 Pro\'s weights are for research and non-commercial use; a product
 _S2_PRO = "for S2 Pro: s2mlx download s2-pro, then -m s2-pro or S2MLX_MODEL=s2-pro"
 
 
-def add_options(parser) -> None:
+def add_options(parser, *, compat: bool = True) -> None:
     parser.option("-m", "--model", metavar="PATH|NAME",
                   help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; without it the bundled demo voice")
     parser.option("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
-    parser.option("--compat", choices=["s2cpp"],
-                  help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
+    if compat:
+        parser.option("--compat", choices=["s2cpp"],
+                      help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
 
 
 def add_manners(parser, *, json: str | None = None) -> None:

@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-
 from ..audio.speaker import Player
 from ..errors import DeviceError
 from .terminal import seconds
 
 
 class Speaker:
-    """expected_seconds: an estimate of the whole, for the prebuffer."""
+    """device: number or part of a name. expected_seconds: an estimate of the whole, for the prebuffer."""
 
-    def __init__(self, rate: int, device, expected_seconds: float, console):
+    def __init__(self, rate: int, device: str | None, expected_seconds: float, console):
         self._rate, self._expected, self._console = rate, expected_seconds, console
         self._player = Player(rate, device=device)
-        self._pieces = []
+        self._samples = 0
         self._said_slow = False
 
     def lead(self) -> float:
@@ -32,21 +30,22 @@ class Speaker:
         return self._player.underruns
 
     def write(self, samples, stats):
-        self._pieces.append(samples)
+        """Queue float32 [n]; `stats` of the request so far, None when it is whole."""
+        self._samples += len(samples)
         if stats is not None and stats.rtf:
             self._player.set_rtf(stats.rtf, self._expected)
             self._say_slow(stats)
         self._player.play(samples)
 
     def finish(self):
-        """Wait until everything has been heard. DeviceError if the device gave up; the sound is then in a file."""
+        """Wait until everything has been heard. DeviceError if the device gave up; what it did not play is in a file."""
         self._player.finish()
-        total = sum(map(len, self._pieces)) / self._rate
+        total = seconds(self._samples / self._rate)
         while not self._player.wait(0.1):
-            self._console.progress(f"playing, {seconds(self._player.position)} of {seconds(total)}")
-        if self._player.error:
-            raise DeviceError(f"{self._player.error}; the speech is kept in {self._keep()}")
-        self._player.stop()
+            if self._player.error is not None:
+                raise DeviceError(f"{self._player.error}; what was not heard is kept in {self._keep()}")
+            self._console.progress(f"playing, {seconds(self._player.position)} of {total}")
+        self._player.close()
 
     def stop(self):
         """Silence now."""
@@ -64,5 +63,5 @@ class Speaker:
         folder = autosave_dir()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / time.strftime("say-%Y%m%d-%H%M%S.wav")
-        write_audio(path, np.concatenate(self._pieces), self._rate)
+        write_audio(path, self._player.unheard(), self._rate)
         return path

@@ -63,7 +63,9 @@ def run(args, console) -> int:
     play = _check_outputs(args)
     references.check(args)
     named = references.load_named(args)
-    device = _find_device(args.device) if play else None
+    if play:
+        from ..audio.devices import find_output
+        find_output(args.device)
 
     from .speaking import Job
     began = time.perf_counter()
@@ -76,7 +78,7 @@ def run(args, console) -> int:
         if args.codes:
             job.write_codes(args.codes)
         if play:
-            job.play(device)
+            job.play(args.device)
         job.run()
         if args.json:
             job.print_json(voice=args.voice or [os.path.basename(clip) for clip in args.ref or []],
@@ -115,8 +117,3 @@ def _check_audio_target(path: str, raw: bool) -> None:
     if not raw and not paths.is_stream(path):
         from ..audio.files import check_ending
         check_ending(path)
-
-
-def _find_device(query: str | None):
-    from ..audio.devices import find_output
-    return find_output(query)

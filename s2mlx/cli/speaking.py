@@ -81,8 +81,11 @@ class Job:
         cut = [p for p in self.figures.passes if p["finish_reason"] == LENGTH]
         if cut:
             where = "" if len(self.figures.passes) == 1 else f" in {len(cut)} of {len(self.figures.passes)} passes"
-            self.console.warn(f"the limit of {self.options.max_frames} frames, not the model, ended the speech{where}; "
-                              "raise it with --max-frames")
+            if cut[0]["frames"] < self.options.max_frames:
+                limit, advice = "the end of the model's context", "split the text or use a shorter reference"
+            else:
+                limit, advice = f"the limit of {self.options.max_frames} frames", "raise it with --max-frames"
+            self.console.warn(f"{limit}, not the model, ended the speech{where}; {advice}")
         if self.speaker and self.speaker.underruns:
             self.console.warn(f"the sound stopped {self.speaker.underruns} times to wait for the model")
         where = f" -> {self._paths['output']}" if "output" in self._paths else ""

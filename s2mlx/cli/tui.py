@@ -6,12 +6,15 @@ from . import model
 
 
 def configure(parser) -> None:
-    model.add_options(parser)
+    parser.add_argument("text", nargs="*", metavar="TEXT", help="text to begin with")
+    model.add_options(parser, compat=False)
+    parser.option("-v", "--voice", metavar="NAME|PATH", help="a saved voice or a .s2voice file")
+    parser.option("-a", "--device", metavar="DEV", help="output device, by number or part of its name")
     parser.option("--debug", action="store_true", help="show the traceback of an error")
 
 
 def run(args, console) -> int:
     import s2mlx_app
 
-    s2mlx_app.run(model=args.model, tokenizer=args.tokenizer, compat=args.compat)
-    return 0
+    return s2mlx_app.run(model=args.model, tokenizer=args.tokenizer, voice=args.voice, device=args.device,
+                         text=" ".join(args.text) or None)

@@ -99,5 +99,5 @@ def player(monkeypatch):
     monkeypatch.setattr(FakePlayer, "made", [])
     monkeypatch.setattr(FakePlayer, "breaks", None)
     monkeypatch.setattr(speaker, "Player", FakePlayer)
-    monkeypatch.setattr(devices, "find_output", lambda query: f"found {query}")
+    monkeypatch.setattr(devices, "find_output", lambda query: None)
     return FakePlayer

@@ -90,15 +90,15 @@ class FakeSynthesizer:
 
 
 class FakePlayer:
-    """Plays at once into `heard`. `breaks`: an error the device reports."""
+    """Plays at once into `heard`. `breaks`: an error the device reports; nothing is heard then."""
 
     made = []
     breaks = None
 
-    def __init__(self, rate, device=None, **_):
-        self.rate, self.device = rate, device
-        self.heard, self.finished, self.stopped = [], False, False
-        self.underruns, self.lead, self.position, self.error = 0, 0.0, 0.0, self.breaks
+    def __init__(self, rate, device=None):
+        self.rate, self.device, self.error = rate, device, self.breaks
+        self.heard, self.finished, self.stopped, self.closed = [], False, False, False
+        self.underruns, self.lead, self.position = 0, 0.0, 0.0
         self.rtf = None
         FakePlayer.made.append(self)
 
@@ -113,8 +113,13 @@ class FakePlayer:
         self.finished = True
 
     def wait(self, timeout=None):
-        self.position = sum(map(len, self.heard)) / self.rate
-        return True
+        return self.error is None
+
+    def unheard(self):
+        return np.concatenate(self.heard)
 
     def stop(self):
         self.stopped = True
+
+    def close(self):
+        self.closed = True

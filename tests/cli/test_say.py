@@ -58,7 +58,7 @@ def test_without_output_it_plays_and_writes_nothing(run, tts, player, tmp_path):
     result = run("say", "One. Two.")
     assert result.code == 0 and result.stdout == b"" and result.err == ""
     [device] = player.made
-    assert sum(map(len, device.heard)) == 6 * FRAME and device.finished
+    assert sum(map(len, device.heard)) == 6 * FRAME and device.finished and device.closed
     assert device.rtf[0] == 0.5
     assert last(tts)["how"] == "stream" and last(tts)["lead"]() == 0.0
     assert not [p for p in tmp_path.iterdir() if p.name != "home"]
@@ -151,7 +151,7 @@ def test_options_reach_the_engine(run, tts, player):
     options = last(tts)["options"]
     assert (options.temperature, options.top_p, options.top_k, options.seed) == (0.5, 0.9, 1, 3)
     assert (options.max_frames, options.min_frames, options.pause_ms) == (50, 2, 0)
-    assert player.made[0].device == "found USB"
+    assert player.made[0].device == "USB"
 
 
 # --- what is printed -----------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def test_an_interrupt_before_the_first_pass_ends_leaves_nothing(run, tts, tmp_pa
 def test_what_a_dead_device_did_not_play_is_kept(run, tts, player, tmp_path):
     player.breaks = "the loudspeaker has gone"
     result = run("say", "One.")
-    assert result.code == 1 and "the loudspeaker has gone; the speech is kept in " in result.error
+    assert result.code == 1 and "the loudspeaker has gone; what was not heard is kept in " in result.error
     kept = result.error.split(" kept in ")[1]
     assert len(soundfile.read(kept)[0]) == 3 * FRAME
 

@@ -1,0 +1,45 @@
+"""The command with a fake synthesizer and a fake loudspeaker, as a process of its own.
+
+FAKE in the environment: options of FakeSynthesizer as JSON. Prints `ready` on stderr when the first frame is asked for.
+"""
+
+import json
+import os
+import sys
+
+import s2mlx
+from s2mlx.cli.main import main
+
+from .fakes import FakePlayer, FakeSynthesizer
+
+
+class Announcing(FakeSynthesizer):
+    def _chunks(self, text, options):
+        for number, chunk in enumerate(super()._chunks(text, options)):
+            yield chunk
+            if number == self.frames:  # the first pass and a frame of the second are with the command
+                print("ready", file=sys.stderr, flush=True)
+
+
+class Playing(FakePlayer):
+    """Never gets to the end by itself; says on stderr what happened to it."""
+
+    def wait(self, timeout=None):
+        import time
+        if not self.stopped:
+            print("playing", file=sys.stderr, flush=True)
+        time.sleep(timeout)
+        return False
+
+    def stop(self):
+        print("stopped", file=sys.stderr, flush=True)
+        self.stopped = True
+
+
+if __name__ == "__main__":
+    from s2mlx.audio import devices, speaker
+
+    s2mlx.load = lambda *args, **kwargs: Announcing(**json.loads(os.environ.get("FAKE", "{}")))
+    speaker.Player = Playing
+    devices.find_output = lambda query: None
+    sys.exit(main())

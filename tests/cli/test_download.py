@@ -1,0 +1,129 @@
+"""`s2mlx download` against a stand-in for the Hub on this machine: files land in the shared cache, refusals are one line."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+COMMIT = "c" * 40
+REPOSITORIES = {
+    "some/one-gguf": {"model.gguf": b"GGUF one", "tokenizer.json": b"{}", "sample.wav": b"RIFF"},
+    "some/two-ggufs": {"a.gguf": b"GGUF a", "b.gguf": b"GGUF b"},
+    "some/checkpoint": {"config.json": b"{}", "model.safetensors": b"weights", "sample.wav": b"RIFF", "LICENSE.md": b"terms"},
+}
+
+
+class Hub(BaseHTTPRequestHandler):
+    """The few answers of the Hub that a download needs."""
+
+    def do_HEAD(self):
+        self._answer(body=False)
+
+    def do_GET(self):
+        self._answer(body=True)
+
+    def _answer(self, body):
+        parts = self.path.split("?")[0].strip("/").split("/")
+        name = "/".join(parts[2:4] if parts[:2] == ["api", "models"] else parts[:2])
+        if name == "some/gated":
+            return self._send(403, b"", body, {"X-Error-Code": "GatedRepo"})
+        files = REPOSITORIES.get(name)
+        if files is None:
+            return self._send(404, b"", body, {"X-Error-Code": "RepoNotFound"})
+        if parts[0] == "api" and "tree" in parts:
+            tree = [{"type": "file", "path": f, "size": len(data), "oid": "0" * 40} for f, data in files.items()]
+            return self._send(200, json.dumps(tree).encode(), body, {"Content-Type": "application/json"})
+        if parts[0] == "api":
+            listing = {"id": name, "sha": COMMIT, "siblings": [{"rfilename": f} for f in files], "private": False, "tags": []}
+            return self._send(200, json.dumps(listing).encode(), body, {"Content-Type": "application/json"})
+        data = files.get("/".join(parts[4:]))
+        if data is None:
+            return self._send(404, b"", body, {"X-Error-Code": "EntryNotFound"})
+        self._send(200, data, body, {"ETag": f'"{hashlib.sha1(data).hexdigest()}"', "X-Repo-Commit": COMMIT})
+
+    def _send(self, code, data, body, headers):
+        self.send_response(code)
+        for key, value in headers.items():
+            self.send_header(key, value)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if body:
+            self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(scope="module")
+def hub():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture
+def download(hub, tmp_path):
+    """The command in a process of its own: huggingface_hub reads its settings when it is imported."""
+
+    def invoke(*argv, endpoint=hub, **environment):
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING"))}
+        env |= {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_XET": "1",
+                "NO_PROXY": "*", **environment}
+        return subprocess.run([sys.executable, "-m", "s2mlx", *argv], cwd=ROOT, env=env, capture_output=True, text=True,
+                              timeout=120)
+
+    return invoke
+
+
+def test_a_file_and_its_tokenizer(download, tmp_path):
+    done = download("download", "some/one-gguf")
+    assert done.returncode == 0 and done.stderr == ""
+    path = Path(done.stdout.strip())
+    assert path.read_bytes() == b"GGUF one" and (path.parent / "tokenizer.json").read_bytes() == b"{}"
+    assert tmp_path / "hf" in path.parents and not (path.parent / "sample.wav").exists()
+    offline = download("download", "some/one-gguf:model.gguf", HF_HUB_OFFLINE="1")
+    assert offline.returncode == 0 and offline.stdout == done.stdout
+    # the name then finds it: what fails is that these eight bytes are no model
+    used = download("info", "some/one-gguf:model.gguf")
+    assert used.returncode == 1 and "model.gguf" in used.stderr and "not on this machine" not in used.stderr
+
+
+def test_one_of_several(download):
+    done = download("download", "some/two-ggufs")
+    assert done.returncode == 2 and "some/two-ggufs:a.gguf, some/two-ggufs:b.gguf" in done.stderr and done.stdout == ""
+    done = download("download", "some/two-ggufs:b.gguf")
+    assert Path(done.stdout.strip()).read_bytes() == b"GGUF b" and "warning: some/two-ggufs has no tokenizer.json" in done.stderr
+
+
+def test_a_checkpoint_folder_without_its_samples(download):
+    folder = Path(download("download", "some/checkpoint").stdout.strip())
+    assert sorted(p.name for p in folder.iterdir()) == ["LICENSE.md", "config.json", "model.safetensors"]
+
+
+@pytest.mark.parametrize("name, code, words", [
+    ("some/nothing", 1, "no repository some/nothing"),
+    ("some/gated", 1, "accept its terms"),
+    ("some/one-gguf:other.gguf", 1, "it has model.gguf"),
+    ("not a name", 2, "known name"),
+    ("some/../etc", 2, "known name"),
+])
+def test_refusals_are_one_line(download, name, code, words):
+    done = download("download", name)
+    assert done.returncode == code and done.stdout == ""
+    assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1 and words in done.stderr
+
+
+def test_no_network(download):
+    done = download("download", "some/one-gguf:model.gguf", HF_HUB_OFFLINE="1")
+    assert done.returncode == 1 and "not in the cache" in done.stderr and done.stderr.count("\n") == 1
+    done = download("download", "some/one-gguf", endpoint="http://127.0.0.1:9")
+    assert done.returncode == 1 and done.stderr.startswith("error: ") and done.stderr.count("\n") == 1

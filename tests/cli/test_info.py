@@ -1,0 +1,44 @@
+"""`s2mlx info`: figures of a model file without building it."""
+
+import pytest
+
+from tests.synthetic import make_model
+
+
+def test_facts(run, tmp_path):
+    make_model(tmp_path / "m.gguf", type="q8_0")
+    facts = run("info", "m.gguf", "--json").json
+    assert facts["types"]["Q8_0"]["tensors"] > 10 and facts["types"]["F16"]["bytes"] > 0
+    assert sum(entry["bytes"] for entry in facts["types"].values()) == facts["bytes"] < (tmp_path / "m.gguf").stat().st_size
+    assert facts["config"]["slow"]["layers"] == 2 and facts["config"]["codec"]["sample_rate"] == 44100
+    assert facts["memory"]["needed"] == facts["memory"]["weights"] + facts["memory"]["kv_cache"]
+    assert facts["licence"] is None and facts["is_demo"] is False
+
+
+def test_text(run, tmp_path, monkeypatch):
+    make_model(tmp_path / "m.gguf")
+    by_name = run("info", "m.gguf")
+    assert by_name.code == 0 and "Q8_0" not in by_name.out and "F16" in by_name.out and by_name.err == ""
+    monkeypatch.setenv("S2MLX_MODEL", "m.gguf")
+    assert run("info").out == by_name.out
+
+
+def test_a_file_with_a_part_missing(run, tmp_path):
+    make_model(tmp_path / "codec.gguf", ar=False)
+    make_model(tmp_path / "ar.gguf", codec=False)
+    assert run("info", "codec.gguf", "--json").json["config"]["slow"] is None
+    assert "none: it cannot make or read sound" in run("info", "ar.gguf").out
+
+
+def test_the_licence_of_s2_pro(run):
+    from s2mlx.cli.info import is_s2_pro
+    from s2mlx.config import ModelConfig
+
+    assert is_s2_pro(ModelConfig()) and not is_s2_pro(ModelConfig(vocab_size=1280))
+
+
+@pytest.mark.parametrize("name", ["nothing.gguf", "owner/nothing-here", "no name"])
+def test_no_such_model(run, name, monkeypatch, tmp_path):
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    result = run("info", name)
+    assert result.code == 1 and name in result.error

@@ -1,0 +1,126 @@
+"""The command as a process: signals, pipes, closed streams, what stdout holds, what --help imports."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from s2mlx.audio.files import pcm16, stream_wav_header
+
+from .fakes import FRAME, RATE
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"mlx", "numpy", "textual", "sounddevice", "soundfile", "soxr", "tokenizers", "huggingface_hub", "gguf", "rich",
+         "transformers", "mlx_lm", "platformdirs", "asyncio", "http"}
+
+
+def command(*argv, fake=None, **options):
+    """Popen of the command, with the fake engine when `fake` has its options."""
+    module = "s2mlx" if fake is None else "tests.cli.fake_command"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **({"FAKE": fake} if fake else {})}
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    reset = lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGTERM)]
+    return subprocess.Popen([sys.executable, "-m", module, *map(str, argv)], env=environment, preexec_fn=reset, **options)
+
+
+def finished(process):
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, (err or b"").decode()
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["--version"], ["say", "--help"], ["record", "--help"], ["tui", "--help"],
+                                  ["download", "--help"], ["voice", "add", "--help"], ["say", "--bad"]])
+def test_help_imports_nothing_heavy(argv):
+    script = ("import sys; from s2mlx.cli.main import main; code = main();"
+              "print('MODULES', *sorted({m.split('.')[0] for m in sys.modules}))")
+    done = subprocess.run([sys.executable, "-c", script, *argv], capture_output=True, text=True, cwd=ROOT)
+    loaded = set(done.stdout.split("MODULES")[1].split())
+    assert not loaded & HEAVY
+
+
+def test_stdout_holds_sound_and_nothing_else():
+    code, out, err = finished(command("say", "One. Two.", "-o", "-", fake='{"is_demo": true}'))
+    assert code == 0 and out == stream_wav_header(RATE) + pcm16(np.full(6 * FRAME, 0.25, np.float32))
+    assert err.startswith("note: ")
+
+
+def test_text_from_a_pipe():
+    process = command("say", "-o", "-", "--raw", fake="{}", stdin=subprocess.PIPE)
+    out, err = process.communicate("Eins. Zwei.".encode(), timeout=60)
+    assert process.returncode == 0 and len(out) == 2 * 6 * FRAME
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_the_passes_that_ended(tmp_path, sent):
+    process = command("say", "One. Two.", "-o", tmp_path / "out.wav", fake='{"slow": 0.05, "frames": 5}')
+    while b"ready" not in (line := process.stderr.readline()):
+        assert line
+    process.send_signal(sent)
+    code, out, err = finished(process)
+    assert code == 130 and "Traceback" not in err
+    assert len(soundfile.read(tmp_path / "out.wav")[0]) == 5 * FRAME
+    assert os.listdir(tmp_path) == ["out.wav"]
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_sound(sent):
+    process = command("say", "One.", fake="{}")
+    while b"playing" not in (line := process.stderr.readline()):
+        assert line
+    process.send_signal(sent)
+    code, out, err = finished(process)
+    assert code == 130 and "stopped" in err and "Traceback" not in err
+
+
+def test_a_closed_pipe_ends_quietly():
+    process = command("say", "One. Two.", "-o", "-", "--raw", fake='{"frames": 200}')
+    process.stdout.read(100)
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0
+    assert process.stderr.read().replace(b"ready\n", b"") == b""
+
+
+def test_help_into_a_closed_pipe_ends_quietly():
+    read, write = os.pipe()
+    os.close(read)
+    process = command("say", "--help", stdout=write)
+    os.close(write)
+    assert finished(process)[::2] == (0, "")
+
+
+@pytest.mark.parametrize("closed", [0, 1, 2])
+def test_a_closed_stream_is_no_crash(tmp_path, closed):
+    line = f'exec "{sys.executable}" -m tests.cli.fake_command say One. -o "{tmp_path}/out.wav" {closed}>&-'
+    done = subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, timeout=60, env={**os.environ, "FAKE": "{}"})
+    assert done.returncode == 0 and (tmp_path / "out.wav").exists()
+    assert b"Traceback" not in done.stderr and b"Exception ignored" not in done.stderr
+
+
+def test_no_stdin_and_no_text_is_wrong_usage():
+    done = subprocess.run(["sh", "-c", f'exec "{sys.executable}" -m s2mlx say <&-'], cwd=ROOT, capture_output=True, timeout=60)
+    assert done.returncode == 2 and done.stderr.startswith(b"error: nothing to say")
+
+
+def test_words_that_are_not_utf8():
+    done = subprocess.run([sys.executable, "-m", "s2mlx", "say", b"caf\xe9"], cwd=ROOT, capture_output=True, timeout=60)
+    code, err = done.returncode, done.stderr.decode()
+    assert code == 2 and err == "error: the text is not valid UTF-8\n"
+
+
+def test_a_terminal_that_cannot_print_it():
+    done = subprocess.run([sys.executable, "-m", "s2mlx", "say", "x", "-v", "日本"], cwd=ROOT, capture_output=True, timeout=60,
+                          env={**os.environ, "PYTHONIOENCODING": "ascii", "XDG_DATA_HOME": "/nonexistent"})
+    assert done.returncode == 1 and done.stderr.startswith(b"error: ") and done.stderr.count(b"\n") == 1
+
+
+def test_exit_codes():
+    assert finished(command("nonsense"))[0] == 2
+    assert finished(command())[0] == 2
+    assert finished(command("--version"))[0] == 0
+    code, out, err = finished(command("say", "Hello.", "-m", "/no/such/model.gguf", "-o", "/dev/null"))
+    assert code == 1 and err.startswith("error: ") and err.count("\n") == 1 and out == b""

@@ -1,0 +1,126 @@
+"""`s2mlx voice`: the library from the command line. Only `add` opens a model."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from s2mlx.voice import Voice
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "tiny.s2voice"
+
+
+@pytest.fixture
+def clip(tmp_path):
+    path = tmp_path / "clip.wav"
+    soundfile.write(path, np.sin(np.arange(2 * 22050) * 0.05).astype(np.float32) / 2, 22050)
+    return path
+
+
+@pytest.fixture
+def me(run):
+    """A library with the voice `me`."""
+    assert run("voice", "import", GOLDEN, "me").code == 0
+
+
+def test_add(run, tts, clip):
+    result = run("voice", "add", "anna", "--clip", clip, "--text", "Hello.")
+    assert result.code == 0 and result.stdout == b"" and "s2mlx say -v 'anna'" in result.err
+    shown = run("voice", "show", "anna", "--json").json
+    assert shown["transcript"] == "Hello." and shown["has_clip"] and shown["frames"] == 5
+    [(samples, rate), words] = tts.cloned[0]
+    assert rate == 44100 and len(samples) == 2 * 44100 and words == "Hello."
+
+
+def test_add_checks_before_the_model_loads(run, tts, clip, me):
+    for argv, code, words in [
+        (["anna", "--text", "x"], 2, "--clip"),
+        (["anna", "--clip", clip], 2, "--text"),
+        (["anna", "--clip", clip, "--text", " "], 2, "empty"),
+        (["anna", "--clip", "no.wav", "--text", "x"], 1, "no.wav"),
+        (["../anna", "--clip", clip, "--text", "x"], 1, "cannot be the name"),
+        (["ME", "--clip", clip, "--text", "x"], 1, "--force"),
+    ]:
+        result = run("voice", "add", *argv)
+        assert result.code == code and words in result.error and not tts.loaded
+
+
+def test_replacing_can_be_undone(run, tts, clip, me):
+    before = Voice.load(GOLDEN)
+    result = run("voice", "add", "me", "--clip", clip, "--text", "New.", "--force")
+    token = result.err.split()[-1]
+    assert run("voice", "show", "me", "--json").json["transcript"] == "New."
+    assert run("voice", "remove", "me").code == 0
+    assert run("voice", "restore", token).code == 0
+    assert run("voice", "show", "me", "--json").json["transcript"] == before.transcript
+
+
+def test_list_without_a_model(run, tts, me, tmp_path):
+    voices = tmp_path / "home" / "data" / "s2mlx" / "voices"
+    (voices / "bad.s2voice").write_bytes(b"S2VOICE\0 half")
+    listed = run("voice", "list")
+    assert listed.code == 0 and not tts.loaded and listed.err == ""
+    assert [line.split()[:2] for line in listed.out.splitlines()[1:]][:2] == [["bad", "broken"], ["me", "2.0"]]
+    assert "cut off" in listed.out
+    voices = run("voice", "list", "--json").json["voices"]
+    assert [v["name"] for v in voices][:2] == ["bad", "me"] and "cut off" in voices[0]["problem"] and voices[1]["problem"] is None
+
+
+def test_the_question_mark_lists(run, tts, me):
+    result = run("say", "-v", "?")
+    assert result.code == 0 and result.out == run("voice", "list").out and not tts.loaded
+
+
+def test_show_a_broken_voice_fails(run, tmp_path, me):
+    (tmp_path / "home" / "data" / "s2mlx" / "voices" / "bad.s2voice").write_bytes(b"no")
+    result = run("voice", "show", "bad")
+    assert result.code == 1 and "not a voice file" in result.error and result.stdout == b""
+    assert run("voice", "show", "bad", "--json").json["problem"]
+
+
+def test_remove_and_restore(run, me):
+    result = run("voice", "remove", "me")
+    assert result.code == 0 and run("voice", "show", "me").code == 1
+    assert run("voice", "restore", result.err.split()[-1]).code == 0
+    assert run("voice", "show", "me").code == 0
+
+
+def test_import_and_export_keep_every_byte(run, me, tmp_path):
+    assert run("voice", "export", "me", "out.s2voice").code == 0
+    assert (tmp_path / "out.s2voice").read_bytes() == GOLDEN.read_bytes()
+    assert "already" in run("voice", "import", "out.s2voice", "me").error
+    assert "exists" in run("voice", "export", "me", "out.s2voice").error
+    assert run("voice", "import", "out.s2voice", "me", "--force").code == 0
+    assert run("voice", "export", "me", "out.s2voice", "--force").code == 0
+    assert run("voice", "import", "out.s2voice").code == 0 and run("voice", "show", "out").code == 0
+
+
+def test_voices_of_say(run, tts, player, me, tmp_path):
+    shutil.copy(GOLDEN, tmp_path / "file.s2voice")
+    golden = Voice.load(GOLDEN)
+    tts.config = type(tts.config)(codebook_size=golden.codebook_size)
+    assert run("say", "Hi.", "-v", "me", "-v", "file.s2voice").code == 0
+    assert tts.calls[-1]["voice"] == [golden, golden]
+
+
+def test_a_voice_of_another_model_is_refused(run, tts, player, me):
+    result = run("say", "Hi.", "-v", "me")
+    assert result.code == 1 and "another model" in result.error and not player.made
+
+
+def test_an_unknown_voice_is_found_out_before_the_model_loads(run, tts, player, me):
+    result = run("say", "Hi.", "-v", "mee")
+    assert result.code == 1 and "did you mean me" in result.error and not tts.loaded
+
+
+def test_references_in_place(run, tts, player, clip, monkeypatch):
+    monkeypatch.setenv("S2MLX_VOICE", "gives way")
+    assert run("say", "Hi.", "--ref", clip, "--ref-text", "Words.", "--ref", clip, "--ref-text", "More.").code == 0
+    assert tts.cloned == [(str(clip), "Words."), (str(clip), "More.")]
+    assert [v.transcript for v in tts.calls[-1]["voice"]] == ["Words.", "More."]
+
+
+def test_no_action_is_wrong_usage(run):
+    assert run("voice").code == 2 and run("voice", "dance").code == 2
