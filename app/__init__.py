@@ -1,0 +1,15 @@
+"""The terminal app of s2mlx: record, clone, speak, listen. `run` starts it; importing this loads nothing heavy."""
+
+from __future__ import annotations
+
+
+def run(model: str | None = None, tokenizer: str | None = None, voice: str | None = None, device: str | None = None,
+        text: str | None = None) -> int:
+    """Run the app until the user quits; returns the exit code.
+
+    Each argument stands in for the saved setting in this run only. `voice` is a saved voice's name or a .s2voice file.
+    Raises `S2Error` when the terminal or the voice cannot be used.
+    """
+    from .start import start
+
+    return start(model=model, tokenizer=tokenizer, voice=voice, device=device, text=text)

@@ -1,0 +1,303 @@
+"""The app: holds what all screens share and moves between them. Draws nothing itself."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from textual import on
+from textual.app import App, SystemCommand
+from textual.binding import Binding
+from textual.screen import Screen
+
+from s2mlx.errors import S2Error
+
+from . import settings as settings_file
+from .engine import Player, Studio
+from .engine_room import Dropped, EngineRoom
+from .history import History, Utterance, distinct_options
+from .jobs import JobEnded, JobProgressed, Jobs
+from .screens.form import Field, Form, Question
+from .screens.help import HelpScreen
+from .screens.history import HistoryScreen
+from .screens.main import MainScreen
+from .screens.record import Recorded, RecordScreen
+from .screens.settings import SettingsScreen
+from .session import Session
+from .speaking import Made
+from .themes import ALL
+
+PATIENCE = 1.0  # seconds that leaving waits for the jobs
+
+
+class S2App(App[int]):
+    """`config` and `state` are folders; `overrides` are settings of this run only, such as a model from the command line."""
+
+    TITLE = "s2mlx"
+    CSS_PATH = "styles.tcss"
+    BINDINGS = [Binding("ctrl+p", "command_palette", "Actions", priority=True), Binding("ctrl+q", "quit", "Quit", priority=True)]
+
+    def __init__(self, studio: Studio, config: Path, state: Path, *, text: str | None = None, guests: dict[str, Any] | None = None,
+                 countdown: float | None = None, **overrides):
+        super().__init__()
+        self.studio, self.library = studio, studio.library
+        self._settings_path, self._log_path = config / "app.json", state / "app.log"
+        self._kept, self._complaints = settings_file.load(self._settings_path)
+        self.settings = self._kept.replace(**overrides)
+        self.session = Session(state)
+        self.history = History(state / "history", studio.write_audio, studio.read_audio)
+        self.guests = guests or {}  # voices for this run only, by name
+        self.jobs = Jobs(self)
+        self.room = EngineRoom(studio, self.jobs, self._engine_changed)
+        self.deleted: list[tuple[str, Any, tuple]] = []
+        self._countdown = {} if countdown is None else {"countdown": countdown}
+        self._main = MainScreen(self.session.text() if text is None else text)
+        for theme in ALL:
+            self.register_theme(theme)
+        self.theme = self.settings.theme
+
+    def on_mount(self) -> None:
+        self.push_screen(self._main)
+        for complaint in self._complaints:
+            self.notify(complaint, severity="warning")
+        self.room.load(self.settings)
+        self.call_after_refresh(self._offer_take)
+
+    # what happens in jobs
+
+    @on(JobProgressed)
+    def _progressed(self, event: JobProgressed) -> None:
+        if event.job.progressed and event.job in self.jobs.running:
+            event.job.progressed(event.fraction, event.note)
+
+    @on(JobEnded)
+    def _job_ended(self, event: JobEnded) -> None:
+        job = event.job
+        self.jobs.ended(job)
+        if event.error is None:
+            if job.done:
+                job.done(event.result)
+            return
+        self._log(event.error)
+        if job.failed:
+            job.failed(event.error)
+        elif not isinstance(event.error, Dropped):
+            self.complain(event.error)
+
+    def explain(self, error: BaseException) -> str:
+        """An error in one line, as the user should hear it."""
+        if isinstance(error, S2Error):
+            return str(error)
+        if isinstance(error, Dropped):
+            return "cancelled"
+        if isinstance(error, OSError):
+            where = f": {error.filename}" if error.filename else ""
+            return f"{error.strerror or error}{where}"
+        if isinstance(error, MemoryError):
+            return "there is not enough memory for this"
+        return f"{type(error).__name__}: {error} (a fault of this program; details in {self._log_path})"
+
+    def complain(self, error: BaseException, way_on: str = "") -> None:
+        """Show an error where it stays readable: as a notice, and in the state line."""
+        if isinstance(error, Dropped):
+            return
+        line = self.explain(error)
+        self.notify(f"{line}\n{way_on}".strip(), severity="error", timeout=12, markup=False)
+        self._main.status.say(line)
+
+    def tell(self, line: str) -> None:
+        self.notify(line, markup=False)
+        self._main.status.say(line)
+
+    def _log(self, error: BaseException) -> None:
+        """Faults of this program keep their traceback, in a file."""
+        if isinstance(error, (S2Error, Dropped, OSError)):
+            return
+        try:
+            self._log_path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self._log_path, "a", encoding="utf-8") as log:
+                traceback.print_exception(error, file=log)
+        except OSError:
+            pass  # the message on the screen is what is left
+
+    # settings
+
+    def change(self, **changes) -> None:
+        """Change settings now, and keep them."""
+        self.settings = self.settings.replace(**changes)
+        self._kept = self._kept.replace(**changes)
+        self.theme = self.settings.theme
+        kept = self._kept
+        self.jobs.start("settings", lambda job: settings_file.save(self._settings_path, kept))
+
+    def keep_text(self, text: str) -> None:
+        self.jobs.start("autosave", lambda job: self.session.keep_text(text))
+
+    # engine, devices, voices: for jobs
+
+    def _engine_changed(self, note: str) -> None:
+        self._main.engine_changed(note)
+
+    def open_player(self, rate: int) -> Player:
+        """On a job's thread. Raises DeviceError."""
+        return self.studio.player(rate, self.settings.output, self.settings.prebuffer)
+
+    def load_voice(self, name: str):
+        return self.guests.get(name) or self.library.get(name)
+
+    def voice_names(self) -> list[str]:
+        return [*self.library.names(), *self.guests]
+
+    def free_name(self, stem: str) -> str:
+        """me, me-2, me-3, ..."""
+        names, number = set(self.voice_names()), 1
+        while (name := stem if number == 1 else f"{stem}-{number}") in names:
+            number += 1
+        return name
+
+    def remember(self, made: Made) -> None:
+        """Put an utterance into the history."""
+        if not made.samples or not len(made.whole()):
+            return
+        request, stats, settings = made.request, made.stats, self.settings
+        engine = self.room.engine
+        utterance = Utterance(
+            request.text, request.names, stats.seed, distinct_options(request.options), settings.model,
+            engine.name if engine else "", settings.compat, settings.tokenizer, made.when, len(made.whole()) / made.rate,
+            stats.frames, stats.rtf, stats.first_audio, made.finish_reason)
+        self.jobs.start("remember", lambda job: self.history.add(utterance, made.whole(), made.rate))
+
+    # moving between screens
+
+    def record(self, live: bool) -> None:
+        take = self.session.unsaved_take()
+        if take is None:
+            self._open_recording(RecordScreen(live, **self._countdown))
+        else:
+            self._offer_take(lambda: self._open_recording(RecordScreen(live, **self._countdown)))
+
+    def _open_recording(self, screen: RecordScreen) -> None:
+        def back(recorded: Recorded | None) -> None:
+            if recorded:
+                self._main.use_voice(recorded.name, recorded.speak)
+
+        self.push_screen(screen, back)
+
+    def _offer_take(self, otherwise=lambda: None) -> None:
+        """Offer a take that never became a voice; `otherwise` goes on without it."""
+        take = self.session.unsaved_take()
+        if take is None:
+            return
+
+        def answered(what: str | None) -> None:
+            if what == "review":
+                self._open_recording(RecordScreen(recovered=take, **self._countdown))
+            elif what == "drop":
+                self.session.drop_take()
+                otherwise()
+
+        self.push_screen(Question(
+            f"A recording of {len(take.samples) / take.rate:.1f} s was not made a voice yet.",
+            (("review", "Look at it"), ("later", "Later"), ("drop", "Delete it"))), answered)
+
+    def leave_take(self, screen: RecordScreen) -> None:
+        """The user leaves the recording with a take in hand."""
+        def answered(what: str | None) -> None:
+            if what == "drop":
+                self.session.drop_take()
+            if what in ("keep", "drop"):
+                screen.dismiss(None)
+
+        self.push_screen(Question("The take is not a voice yet.", (
+            ("stay", "Stay"), ("keep", "Keep it for later"), ("drop", "Delete it"))), answered)
+
+    def action_history(self) -> None:
+        def back(entry: Utterance | None) -> None:
+            if entry:
+                self._main.editor.load(entry.text)
+                self._main.speak(entry.text, entry.voices, entry.request())
+
+        self._main.silence()
+        self.push_screen(HistoryScreen(), back)
+
+    def action_settings(self) -> None:
+        self.push_screen(SettingsScreen())
+
+    def action_help(self) -> None:
+        groups = []
+        for title, node in (("Keys here", self.focused), ("Keys of this screen", self.screen), ("Everywhere", self)):
+            if node is None:
+                continue
+            keys = [(binding.key_display or self.get_key_display(binding), binding.description)
+                    for binding in _bindings(type(node)) if binding.description]
+            if keys:
+                groups.append((title, keys))
+        self.push_screen(HelpScreen(groups))
+
+    def get_system_commands(self, screen: Screen) -> Iterable[SystemCommand]:
+        if screen is self._main:
+            main = self._main
+            yield SystemCommand("Speak", "the text in the chosen voice", main.action_speak)
+            yield SystemCommand("Replay", "the last utterance", main.action_replay)
+            yield SystemCommand("Save sound", "the last utterance to a file, its frames too if wanted", main.action_save)
+            yield SystemCommand("Live clone", "record, and hear the text in that voice", main.action_live)
+            yield SystemCommand("Record a voice", "from the microphone", main.action_record)
+            yield SystemCommand("Add a voice from a clip", "an audio file and its words", main.add_voice)
+            yield SystemCommand("Import a voice", "a .s2voice file", main.import_voice)
+            yield SystemCommand("Open a text file", "in place of the text here", self._open_text)
+            yield SystemCommand("Clear the text", "ctrl+z brings it back", main.editor.area.clear)
+            yield SystemCommand("History", "everything spoken", self.action_history)
+        yield SystemCommand("Settings", "model, sampling, devices, latency, theme", self.action_settings)
+        for theme in ALL:
+            name = theme.name
+            yield SystemCommand(f"Theme {name.removeprefix('s2-')}", "", lambda name=name: self.change(theme=name))
+        yield SystemCommand("Help", "keys, and how things are done", self.action_help)
+        yield SystemCommand("Quit", "at once; everything is kept", self.action_quit)
+
+    def _open_text(self) -> None:
+        def opened(values: dict | None) -> None:
+            if values:
+                path = Path(values["path"]).expanduser()
+                self.jobs.start("open", lambda job: _read_text(path), done=self._main.editor.load)
+
+        check = lambda v: "" if Path(v["path"]).expanduser().is_file() else f"there is no file {v['path']}"
+        self.push_screen(Form("Open a text file", [Field("path", "File")], "Open", check), opened)
+
+    async def action_quit(self) -> None:
+        """Silence first, then leave; the jobs are told to end."""
+        if self._main.sounding:
+            self._main.sounding.stop()
+        try:
+            self.session.keep_text(self._main.editor.text)
+        except OSError as error:
+            self.complain(error, "The text could not be kept. Quit again to leave all the same.")
+            self.session.keep_text = lambda text: None
+            return
+        self.exit(0)
+
+    def leave(self) -> bool:
+        """After the screen is gone: end jobs and engine. True when nothing is left running."""
+        ended = self.jobs.leave(PATIENCE)
+        if ended and self.room.engine:
+            self.room.engine.close()
+        return ended
+
+
+def _read_text(path: Path) -> str:
+    with open(path, "rb") as file:
+        data = file.read(1 << 20)
+    return data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\0", "")
+
+
+def _bindings(kind: type) -> list[Binding]:
+    """The bindings a class and its bases in this app declare, one a key."""
+    found: dict[str, Binding] = {}
+    for base in kind.__mro__:
+        if base.__module__.startswith(__package__):
+            for binding in base.__dict__.get("BINDINGS", ()):
+                if not re.fullmatch(r"\d", binding.key):
+                    found.setdefault(binding.description, binding)
+    return list(found.values())

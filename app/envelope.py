@@ -1,0 +1,78 @@
+"""The outline of a sound that may still be growing, and its drawing in braille dots. Knows samples and characters, no widgets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+BUCKET = 0.01  # seconds a stored peak stands for
+_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], np.uint32)  # [dot row, dot column] of a cell
+BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+class Envelope:
+    """Peaks of |sample| per 10 ms."""
+
+    def __init__(self, rate: int = 44100):
+        self.rate = rate
+        self.samples = 0
+        self._peaks = np.zeros(1024, np.float32)
+        self._bucket = max(1, round(rate * BUCKET))
+
+    @property
+    def seconds(self) -> float:
+        return self.samples / self.rate
+
+    def extend(self, samples: np.ndarray) -> None:
+        """Add samples float32 [n]."""
+        if not len(samples):
+            return
+        first = self.samples // self._bucket
+        buckets = np.arange(self.samples, self.samples + len(samples)) // self._bucket - first
+        starts = np.flatnonzero(np.diff(buckets, prepend=-1))
+        fresh = np.maximum.reduceat(np.abs(samples), starts)
+        while first + len(fresh) > len(self._peaks):
+            self._peaks = np.concatenate([self._peaks, np.zeros_like(self._peaks)])
+        where = self._peaks[first:first + len(fresh)]
+        np.maximum(where, np.nan_to_num(fresh), out=where)
+        self.samples += len(samples)
+
+    def columns(self, count: int, seconds: float) -> np.ndarray:
+        """float32 [count]: the peak of each of `count` equal parts of [0, seconds); NaN where no sound exists yet."""
+        out = np.full(count, np.nan, np.float32)
+        have = -(-self.samples // self._bucket)
+        if not have or seconds <= 0 or not count:
+            return out
+        edges = np.arange(count + 1) * (seconds / BUCKET / count)
+        begin = edges[:-1].astype(int)
+        end = np.maximum(edges[1:].astype(int), begin + 1)
+        some = begin < have
+        pairs = np.stack([begin[some], np.minimum(end[some], have)], axis=1).ravel()
+        padded = np.append(self._peaks[:have], np.float32(0))
+        out[some] = np.maximum.reduceat(padded, pairs)[::2]
+        return out
+
+
+def braille(peaks: np.ndarray, rows: int) -> list[str]:
+    """Peaks float32 [2 * width] in 0..1 as `rows` lines of `width` characters, mirrored about the middle. NaN is empty.
+
+    Height grows as peak ** 0.6: speech fills the rows, full scale alone touches the edge."""
+    width = len(peaks) // 2
+    if not width or rows <= 0:
+        return [""] * max(rows, 0)
+    height = np.minimum(np.nan_to_num(peaks[:2 * width]), 1.0) ** 0.6 * (rows * 2)
+    height = np.where(np.isnan(peaks[:2 * width]), 0.0, np.maximum(height, 0.6))
+    distance = np.abs(np.arange(rows * 4) - (rows * 4 - 1) / 2)
+    lit = distance[:, None] < height[None, :]
+    cells = lit.reshape(rows, 4, width, 2)
+    codes = np.einsum("rdwc,dc->rw", cells.astype(np.uint32), _DOTS) + 0x2800
+    return ["".join(map(chr, row)) for row in codes]
+
+
+def blocks(samples: np.ndarray, width: int) -> str:
+    """A sound in one line of `width` block characters, scaled to its own peak."""
+    if not len(samples) or width <= 0:
+        return " " * max(width, 0)
+    edges = np.linspace(0, len(samples), width + 1).astype(int)
+    peaks = np.array([np.abs(samples[b:max(e, b + 1)]).max() for b, e in zip(edges[:-1], edges[1:])])
+    top = float(np.nan_to_num(peaks).max()) or 1.0
+    return "".join(BLOCKS[1 + int(round(7 * min(1.0, float(p) / top)))] for p in np.nan_to_num(peaks))

@@ -1,0 +1,118 @@
+"""Every utterance made: what was said, by whom, how, and the sound itself. A folder of one small JSON and one FLAC each.
+
+Knows files only. Calls block on the disk: they are made from jobs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from s2mlx.errors import AudioError, S2Error
+from s2mlx.options import Options
+
+from .filing import read_json, write_json
+
+KEEP = 200  # utterances; the oldest go first
+
+
+@dataclass(frozen=True)
+class Utterance:
+    """One finished or stopped request. `options` holds what differs from the defaults, the seed apart."""
+
+    text: str
+    voices: tuple[str, ...] = ()
+    seed: int = 0
+    options: dict = field(default_factory=dict)
+    model: str | None = None          # as the settings name it; None: the default model
+    model_name: str = ""
+    compat: str | None = None
+    tokenizer: str | None = None
+    when: str = ""                    # local time, ISO
+    seconds: float = 0.0
+    frames: int = 0
+    rtf: float | None = None
+    first_audio: float | None = None
+    finish_reason: str = "stop"
+    id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+
+    def request(self) -> Options:
+        """The options that make this utterance again, its seed included."""
+        return Options(**self.options).replace(seed=self.seed)
+
+    def command(self) -> str:
+        """The `s2mlx say` line that makes this utterance again."""
+        words = ["s2mlx", "say"]
+        for flag, value in (("--model", self.model), ("--tokenizer", self.tokenizer), ("--compat", self.compat)):
+            if value:
+                words += [flag, value]
+        for voice in self.voices:
+            words += ["--voice", voice]
+        for name, value in self.options.items():
+            flag = "--" + name.replace("_", "-")
+            words += [flag] if value is True else [flag, str(value)]
+        words += ["--seed", str(self.seed), "--", self.text]
+        return shlex.join(words)
+
+
+def distinct_options(options: Options) -> dict:
+    """The options that differ from the defaults, the seed apart."""
+    plain = Options()
+    return {f.name: getattr(options, f.name) for f in dataclasses.fields(Options)
+            if f.name != "seed" and getattr(options, f.name) != getattr(plain, f.name)}
+
+
+class History:
+    """The utterances of a folder, newest first."""
+
+    def __init__(self, folder: Path, write_audio: Callable, read_audio: Callable, keep: int = KEEP):
+        self.folder, self.keep = folder, keep
+        self._write_audio, self._read_audio = write_audio, read_audio
+
+    def add(self, utterance: Utterance, samples: np.ndarray, rate: int) -> None:
+        """Keep an utterance; the sound first, so that an entry never lacks it. Raises OSError, AudioError."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._write_audio(self._sound(utterance), samples, rate)
+        write_json(self.folder / f"{utterance.id}.json", dataclasses.asdict(utterance) | {"rate": rate})
+        for old in self.entries()[self.keep:]:
+            self.remove(old)
+
+    def entries(self) -> list[Utterance]:
+        found = [_read(path) for path in self.folder.glob("*.json")]
+        return sorted((u for u in found if u is not None), key=lambda u: u.when, reverse=True)
+
+    def sound(self, utterance: Utterance) -> tuple[np.ndarray, int]:
+        """samples float32 [n], rate. Raises AudioError when the sound is gone."""
+        path = self._sound(utterance)
+        if not path.exists():
+            raise AudioError("the sound of this utterance is gone; speak it again with the same seed")
+        rate = int((read_json(self.folder / f"{utterance.id}.json") or {}).get("rate", 44100))
+        return self._read_audio(path, rate), rate
+
+    def remove(self, utterance: Utterance) -> None:
+        for path in (self.folder / f"{utterance.id}.json", self._sound(utterance)):
+            path.unlink(missing_ok=True)
+
+    def _sound(self, utterance: Utterance) -> Path:
+        return self.folder / f"{utterance.id}.flac"
+
+
+def _read(path: Path) -> Utterance | None:
+    stored = read_json(path)
+    if not isinstance(stored, dict) or not isinstance(stored.get("text"), str):
+        return None
+    known = {f.name for f in dataclasses.fields(Utterance)}
+    try:
+        utterance = Utterance(**{k: v for k, v in stored.items() if k in known} | {"id": path.stem})
+        utterance = dataclasses.replace(utterance, voices=tuple(map(str, utterance.voices)), when=str(utterance.when),
+                                        seconds=float(utterance.seconds), frames=int(utterance.frames))
+        utterance.request()
+    except (TypeError, ValueError, OverflowError, S2Error):
+        return None
+    return utterance

@@ -1,0 +1,92 @@
+"""Work off the interface thread: one daemon thread a job, results delivered as messages to the app.
+
+Knows threads and messages, nothing of speech. A job may hang (a device, a long evaluation); leaving never waits for it
+longer than asked.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from textual.app import App
+from textual.message import Message
+
+
+class Job:
+    """One piece of work. `cancel` is for the work to look at; `report` may be called from its thread."""
+
+    def __init__(self, what: str, app: App, done: Callable | None, failed: Callable | None,
+                 progressed: Callable | None):
+        self.what = what
+        self.cancel = threading.Event()
+        self.thread: threading.Thread | None = None
+        self._app = app
+        self.done, self.failed, self.progressed = done, failed, progressed
+
+    def report(self, fraction: float | None, note: str = "") -> None:
+        """Say how far the work is: 0..1, or None when nobody knows."""
+        self._app.post_message(JobProgressed(self, fraction, note))
+
+
+class JobProgressed(Message):
+    def __init__(self, job: Job, fraction: float | None, note: str):
+        super().__init__()
+        self.job, self.fraction, self.note = job, fraction, note
+
+
+class JobEnded(Message):
+    """Posted once for each job: with a result, or with the error it raised."""
+
+    def __init__(self, job: Job, result: Any = None, error: BaseException | None = None):
+        super().__init__()
+        self.job, self.result, self.error = job, result, error
+
+
+class Jobs:
+    """The jobs under way."""
+
+    def __init__(self, app: App):
+        self._app = app
+        self.running: list[Job] = []
+
+    def start(self, what: str, work: Callable[[Job], Any], *, done: Callable[[Any], None] | None = None,
+              failed: Callable[[BaseException], None] | None = None,
+              progressed: Callable[[float | None, str], None] | None = None) -> Job:
+        """Run `work(job)` on its own thread. `done(result)`, `failed(error)`, `progressed(fraction, note)` are called on
+        the interface thread; without `failed` the app shows the error."""
+        job = Job(what, self._app, done, failed, progressed)
+        context = contextvars.copy_context()
+
+        def body():
+            try:
+                ended = JobEnded(job, result=work(job))
+            except BaseException as error:  # handed over whole: the app shows it and writes it to the log
+                ended = JobEnded(job, error=error)
+            self._app.post_message(ended)
+
+        job.thread = threading.Thread(target=lambda: context.run(body), name=f"s2mlx-{what}", daemon=True)
+        self.running.append(job)
+        job.thread.start()
+        return job
+
+    def ended(self, job: Job) -> None:
+        if job in self.running:
+            self.running.remove(job)
+
+    def leave(self, seconds: float) -> bool:
+        """Cancel everything and wait up to `seconds` in all. True when every thread has ended."""
+        for job in self.running:
+            job.cancel.set()
+        until = time.monotonic() + seconds
+        for job in self.running:
+            job.thread.join(max(0.0, until - time.monotonic()))
+        return not any(job.thread.is_alive() for job in self.running)
+
+
+def aside(work: Callable[[], Any], what: str = "aside") -> None:
+    """Run something that might hang and whose result nobody needs, such as stopping a device."""
+    threading.Thread(target=work, name=f"s2mlx-{what}", daemon=True).start()

@@ -1,0 +1,98 @@
+"""A small dialog of named fields, checked before it closes. And one that asks a question with a few answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal, Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Button, Input, Label
+
+from ..widgets.check import Check
+
+
+@dataclass(frozen=True)
+class Field:
+    """One line to fill in; `value` a bool makes it a checkbox."""
+
+    name: str
+    label: str
+    value: str | bool = ""
+    hint: str = ""
+
+
+class Form(ModalScreen[dict | None]):
+    """Dismissed with the values by field name, or None. `check(values)` returns what is wrong, or an empty string."""
+
+    BINDINGS = [Binding("escape", "leave", "Cancel"), Binding("ctrl+s", "accept", "Accept")]
+
+    def __init__(self, title: str, fields: Sequence[Field], accept: str = "OK",
+                 check: Callable[[dict], str] = lambda values: ""):
+        super().__init__()
+        self._title, self._fields, self._accept, self._check = title, fields, accept, check
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Label(self._title, classes="title", markup=False)
+            for field in self._fields:
+                if isinstance(field.value, bool):
+                    yield Check(field.label, field.value, id=f"field-{field.name}")
+                else:
+                    yield Label(field.label, markup=False)
+                    yield Input(field.value, placeholder=field.hint, id=f"field-{field.name}", compact=True)
+            yield Label("", id="trouble", markup=False)
+            with Horizontal(classes="buttons"):
+                yield Button(self._accept, id="accept", variant="primary", compact=True)
+                yield Button("Cancel", id="cancel", compact=True)
+
+    def values(self) -> dict:
+        return {f.name: self.query_one(f"#field-{f.name}", Check if isinstance(f.value, bool) else Input).value
+                for f in self._fields}
+
+    def action_accept(self) -> None:
+        values = self.values()
+        trouble = self._check(values)
+        self.query_one("#trouble", Label).update(trouble)
+        if not trouble:
+            self.dismiss(values)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def on_input_submitted(self) -> None:
+        self.action_accept()
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        if event.button.id == "accept":
+            self.action_accept()
+        else:
+            self.action_leave()
+
+
+class Question(ModalScreen[str | None]):
+    """Asks with a few answers, each (what, label); dismissed with the chosen `what`, or None on escape."""
+
+    BINDINGS = [Binding("escape", "leave", "Not now"), Binding("left,up", "app.focus_previous", show=False),
+                Binding("right,down", "app.focus_next", show=False)]
+
+    def __init__(self, text: str, answers: Sequence[tuple[str, str]]):
+        super().__init__()
+        self._text, self._answers = text, answers
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog"):
+            yield Label(self._text, markup=False)
+            with Horizontal(classes="buttons"):
+                for number, (what, label) in enumerate(self._answers):
+                    yield Button(label, id=f"answer-{what}", variant="default" if number else "primary", compact=True)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def on_button_pressed(self, event: Button.Pressed) -> None:
+        event.stop()
+        self.dismiss(event.button.id.removeprefix("answer-"))

@@ -1,0 +1,44 @@
+"""Help: the keys, read from the bindings themselves so that they are true, and how things are done here."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Static
+
+WORDS = """\
+Type a text, choose a voice on the left, press ^s. The sound plays while it is made; escape stops it.
+
+A new voice: ^r, read the sentence aloud, trim it, name it. Or ^l: record, and hear the text in that voice at once.
+
+Tags: type [ for the list. [whisper], [laughing] and any short instruction in brackets direct the voice. <|speaker:1|> changes \
+the speaker; highlight a voice in the list and press 1 to give it that part.
+
+Waveform: ━ was heard, ┿ is heard now, ─ is made and waits. A click plays from there. RTF is the time the model needs for one \
+second of sound: below 1 it keeps ahead of your ears.
+
+Everything is kept: the text, each utterance (^t), a take that is not yet a voice. Tab goes round the panes, ^p finds every \
+action by name, ^q quits."""
+
+
+class HelpScreen(ModalScreen[None]):
+    BINDINGS = [Binding("escape,f1,question_mark,q", "app.pop_screen", "Close")]
+
+    def __init__(self, groups: list[tuple[str, list[tuple[str, str]]]]):
+        """`groups`: (where, [(key, what it does)])."""
+        super().__init__()
+        self._groups = groups
+
+    def compose(self) -> ComposeResult:
+        with VerticalScroll(classes="dialog", id="help"):
+            for where, keys in self._groups:
+                yield Static(where, classes="group", markup=False)
+                yield Static("\n".join(f"{key:>12}  {what}" for key, what in keys), markup=False)
+            yield Static("How", classes="group", markup=False)
+            yield Static(WORDS, markup=False)
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#help").focus()

@@ -1,0 +1,161 @@
+"""The history: every utterance, to hear again, save, make again with the same seed, or take to the command line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.screen import Screen
+from textual.widgets import DataTable, Footer, Label, Static
+
+from .. import figures
+from ..history import Utterance
+from ..jobs import Job
+from ..speaking import Listening
+from ..widgets.voice_list import OWN
+from .saving import Saving
+
+if TYPE_CHECKING:
+    from ..app import S2App
+
+
+class HistoryScreen(Saving, Screen[Utterance | None]):
+    """Dismissed with the utterance to speak again, or None."""
+
+    app: S2App
+
+    BINDINGS = [
+        Binding("space", "replay", "Replay"),
+        Binding("s", "again", "Again, same seed"),
+        Binding("e", "export", "Export"),
+        Binding("c", "copy", "Command"),
+        Binding("d,delete", "delete", "Delete"),
+        Binding("escape", "back", "Back"),
+        Binding("f1,question_mark", "app.help", "Help", key_display="?/F1"),
+    ]
+
+    def __init__(self):
+        super().__init__()
+        self.entries: list[Utterance] = []
+        self.sounding: Listening | None = None
+        self._job: Job | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Label("History", classes="title")
+        yield DataTable(id="entries", cursor_type="row", zebra_stripes=True)
+        yield Static(id="details", markup=False)
+        yield Label("", id="said", markup=False)
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        table = self.query_one(DataTable)
+        table.add_column("When", width=16)
+        table.add_column("Length", width=7)
+        table.add_column("Voice", width=14)
+        table.add_column("Text")
+        table.focus()
+        self.reload()
+
+    def reload(self) -> None:
+        self.app.jobs.start("history", lambda job: self.app.history.entries(), done=self._show)
+
+    def _show(self, entries: list[Utterance]) -> None:
+        table = self.query_one(DataTable)
+        row = table.cursor_row
+        self.entries = entries
+        table.clear()
+        for entry in entries:
+            ended = {"stop": "", "length": " (cut)", "cancelled": " (stopped)"}.get(entry.finish_reason, "")
+            cells = (entry.when[:16].replace("T", " "), figures.seconds(entry.seconds), _voices(entry),
+                     " ".join(entry.text.split())[:200] + ended)
+            table.add_row(*(Text(cell) for cell in cells))  # as text: [whisper] is no markup
+        if entries:
+            table.move_cursor(row=min(row, len(entries) - 1))
+        else:
+            self.query_one("#details", Static).update("Nothing yet. What you speak on the main screen is kept here.")
+        self._describe()
+
+    @property
+    def current(self) -> Utterance | None:
+        row = self.query_one(DataTable).cursor_row
+        return self.entries[row] if 0 <= row < len(self.entries) else None
+
+    @on(DataTable.RowHighlighted)
+    def _describe(self) -> None:
+        entry = self.current
+        if entry is None:
+            return
+        knobs = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in entry.options.items()) or "default options"
+        self.query_one("#details", Static).update(
+            f"{entry.text.strip()[:300]}\n\n{_voices(entry)} · seed {entry.seed} · {knobs} · {entry.model_name}\n"
+            f"{entry.frames} frames · first sound {figures.seconds(entry.first_audio)} · RTF {figures.rtf(entry.rtf)}\n"
+            f"$ {entry.command()[:400]}")
+
+    @on(DataTable.RowSelected)
+    def _chosen(self) -> None:
+        self.action_replay()
+
+    def say(self, text: str) -> None:
+        self.query_one("#said", Label).update(text)
+
+    def action_replay(self) -> None:
+        entry = self.current
+        if entry is None:
+            return
+        self._hush()
+        app = self.app
+
+        def play(job) -> None:
+            samples, rate = app.history.sound(entry)
+            sounding = Listening(samples, lambda: app.open_player(rate))
+            self.sounding = sounding
+            sounding.run(job)
+
+        self._job = app.jobs.start("replay", play, done=lambda _: self.say(""), failed=lambda e: self.say(app.explain(e)))
+        self.say("replaying  (esc stops)")
+
+    def _hush(self) -> bool:
+        """Stop the replay; True when there was one."""
+        if self._job not in self.app.jobs.running:
+            return False
+        self._job.cancel.set()
+        if self.sounding:
+            self.sounding.stop()
+        return True
+
+    def action_again(self) -> None:
+        if self.current:
+            self._hush()
+            self.dismiss(self.current)
+
+    def action_export(self) -> None:
+        entry = self.current
+        if entry:
+            self.save_sound(entry.text, lambda: self.app.history.sound(entry))
+
+    def action_copy(self) -> None:
+        entry = self.current
+        if entry:
+            self.app.copy_to_clipboard(entry.command())
+            self.say("copied; if your terminal does not take it, the line is above")
+
+    def action_delete(self) -> None:
+        entry = self.current
+        if entry:
+            self.app.jobs.start("forget", lambda job: self.app.history.remove(entry), done=lambda _: self.reload())
+
+    def action_back(self) -> None:
+        if self._hush():
+            self.say("stopped")
+        else:
+            self.dismiss(None)
+
+    def on_unmount(self) -> None:
+        self._hush()
+
+
+def _voices(entry: Utterance) -> str:
+    return ", ".join(entry.voices) or OWN

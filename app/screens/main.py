@@ -1,0 +1,322 @@
+"""The main screen: voices, text, transport, the waveform of what is spoken, and its figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Footer, TextArea
+
+from s2mlx.speech import CANCELLED, LENGTH
+
+from .. import tags
+from ..follow import Follower
+from ..jobs import Job
+from ..speaking import Listening, Made, Request, Sounding, Speaking, SpeechFrames, SpeechMade, SpeechUnheard
+from ..widgets.editor import Editor
+from ..widgets.status_line import Figures, StatusLine, slow_advice
+from ..widgets.transport import Transport
+from ..widgets.voice_list import VoiceList
+from ..widgets.waveform import Waveform
+from .saving import Saving
+from .voice_actions import VoiceActions
+
+if TYPE_CHECKING:
+    from ..app import S2App
+
+TICK = 1 / 20        # seconds between looks at the player
+AUTOSAVE = 1.0       # seconds after the last change of the text
+
+BUTTONS = (("speak", "▶ Speak", "^s"), ("stop", "■ Stop", "esc"), ("replay", "↻ Replay", "^b"), ("save", "▼ Save", "^o"),
+           ("live", "◉ Live", "^l"), ("record", "● Record", "^r"))
+
+
+class MainScreen(VoiceActions, Saving, Screen):
+    app: S2App
+
+    BINDINGS = [
+        Binding("ctrl+s", "speak", "Speak", show=False),
+        Binding("escape", "stop", "Stop"),
+        Binding("ctrl+b", "replay", "Replay", show=False),
+        Binding("ctrl+o", "save", "Save sound", show=False),
+        Binding("ctrl+l", "live", "Live clone", show=False),
+        Binding("ctrl+r", "record", "Record", show=False),
+        Binding("ctrl+t", "app.history", "History"),
+        Binding("ctrl+g", "app.settings", "Settings"),
+        Binding("f1,question_mark", "app.help", "Help", key_display="?/F1"),
+    ]
+
+    def __init__(self, text: str):
+        super().__init__()
+        self._first_text = text
+        self.sounding: Sounding | None = None
+        self.work: Job | None = None       # encoding, importing: what escape cancels when nothing sounds
+        self.latest: Speaking | None = None  # its messages still count after its sound has ended
+        self.made: Made | None = None      # the utterance last spoken, or being spoken
+        self.follower: Follower | None = None
+        self._speak_when_loaded = False
+        self._offset = 0.0                 # seconds at which the playback began
+        self._seen_gaps = 0
+        self._ticking: Timer | None = None
+        self._autosave: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        with Horizontal(id="panes"):
+            yield VoiceList(id="voices")
+            yield Editor(self._first_text, id="editor")
+        yield Transport(BUTTONS, id="transport")
+        yield Waveform("the sound appears here as it is made", id="wave")
+        yield StatusLine(id="status")
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        self.query_one("#voices").border_title = "Voices"
+        self.editor.border_title = "Text"
+        self._ticking = self.set_interval(TICK, self.tick, pause=True)
+        self.editor.area.focus()
+        self.refresh_voices()
+        self.engine_changed("")
+
+    editor = property(lambda self: self.query_one(Editor))
+    wave = property(lambda self: self.query_one(Waveform))
+    status = property(lambda self: self.query_one(StatusLine))
+
+    # the text
+
+    @on(TextArea.Changed)
+    def _text_changed(self) -> None:
+        if self._autosave:
+            self._autosave.stop()
+        self._autosave = self.set_timer(AUTOSAVE, lambda: self.app.keep_text(self.editor.text))
+
+    # the engine
+
+    def engine_changed(self, note: str) -> None:
+        """The app says that the model is loading, loaded or failed."""
+        if not self.is_mounted:
+            return
+        room = self.app.room
+        if room.loading:
+            share = "" if room.fraction is None else f" {room.fraction:.0%}"
+            then = "speaks as soon as it is loaded" if self._speak_when_loaded else "esc cancels"
+            self.status.say(" ".join(f"loading {self.app.settings.model or 'the model'}{share} {note}; {then}".split()))
+        elif room.error:
+            self.status.say(self.app.explain(room.error) + "  ^g: settings")
+        else:
+            self.status.say("ready")
+            self.refresh_voices()
+            if self._speak_when_loaded:
+                self.action_speak()
+        self.show_figures()
+
+    # transport
+
+    @on(Transport.Asked)
+    def _asked(self, event: Transport.Asked) -> None:
+        {"speak": self.action_speak, "stop": self.action_stop, "replay": self.action_replay, "save": self.action_save,
+         "live": self.action_live, "record": self.action_record}[event.what]()
+
+    def allow(self) -> None:
+        """Enable what makes sense now."""
+        have = self.made is not None and bool(self.made.samples)
+        self.query_one(Transport).allow("speak", "live", "record", *(("stop",) if self.sounding or self.work else ()),
+                                        *(("replay", "save") if have else ()))
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple) -> bool | None:
+        if action == "stop":
+            return bool(self.sounding or self.work or self.app.room.loading)
+        return True
+
+    def action_speak(self) -> None:
+        self.speak(self.editor.text, self.cast_for(self.editor.text), self.app.settings.options())
+
+    def speak(self, text: str, names: tuple[str, ...] | None, options) -> None:
+        """Speak `text`; `names` None means that the cast has a gap, which has been said already."""
+        if names is None:
+            return
+        if not text.strip():
+            self.status.say("nothing to say yet: type some text")
+            self.editor.area.focus()
+            return
+        room = self.app.room
+        if room.engine is None:
+            if not room.loading:
+                self.app.room.load(self.app.settings)
+            self._speak_when_loaded = True
+            self.engine_changed("")
+            return
+        self._speak_when_loaded = False
+        self.silence()
+        request = Request(text, names, options)
+        rate = room.engine.sample_rate
+        self.follower = Follower(text, self.app.studio.sentences(text), self.app.studio.estimate_seconds)
+        speaking = Speaking(room.engine, request, self.app.load_voice, lambda: self.app.open_player(rate),
+                            self.post_message, self.app.studio.estimate_seconds(text))
+        self.latest, self.made = speaking, Made(request, rate)
+        self.wave.clear(rate)
+        self._sound(speaking, "speaking: waiting for the first sound")
+
+    def action_stop(self) -> None:
+        self._speak_when_loaded = False
+        if self.sounding:
+            self.silence()
+            self.status.say("stopped")
+        elif self.work:
+            self.work.cancel.set()
+            self.status.say("cancelled")
+        else:
+            self.app.room.drop()
+
+    def action_replay(self, begin: float = 0.0) -> None:
+        if self.made is None or not self.made.samples:
+            self.status.say("nothing to replay yet: ^s speaks the text")
+            return
+        self.listen(self.made.whole(), self.made.rate, begin)
+
+    def listen(self, samples, rate: int, begin: float = 0.0, what: str = "replaying") -> None:
+        """Play samples float32 [n] from `begin` seconds on."""
+        self.silence()
+        self.wave.show(samples, rate)
+        rest = samples[int(begin * rate):]
+        self._sound(Listening(rest, lambda: self.app.open_player(rate), begin), what)
+
+    def silence(self) -> None:
+        """Stop whatever sounds, now."""
+        if self.sounding:
+            self.sounding.stop()
+            self._ended(self.sounding)
+
+    @on(Waveform.Sought)
+    def _sought(self, event: Waveform.Sought) -> None:
+        if self.made and self.made.samples and not isinstance(self.sounding, Speaking):
+            self.action_replay(event.seconds)
+
+    def action_record(self) -> None:
+        self.silence()
+        self.app.record(live=False)
+
+    def action_live(self) -> None:
+        self.silence()
+        self.app.record(live=True)
+
+    def use_voice(self, name: str, speak: bool) -> None:
+        """Back from the recording with a new voice."""
+        self.bind(name, 0)
+        self.refresh_voices()
+        self.status.say(f"voice {name} is ready: ^s speaks")
+        self.editor.area.focus()
+        if speak:
+            self.action_speak()
+
+    # sound under way
+
+    def _sound(self, sounding: Sounding, state: str) -> None:
+        self.sounding = sounding
+        self._offset = getattr(sounding, "begin", 0.0)
+        self._seen_gaps = 0
+        self.app.jobs.start("sound", sounding.run, done=lambda result: self._ended(sounding),
+                            failed=lambda error: self._sound_failed(sounding, error))
+        self.status.say(state)
+        self._ticking.resume()
+        self.allow()
+
+    def _sound_failed(self, sounding: Sounding, error: BaseException) -> None:
+        if sounding is self.sounding:
+            self._ended(sounding)
+            self.app.complain(error)
+
+    def _ended(self, sounding: Sounding) -> None:
+        if sounding is not self.sounding:
+            return
+        self.sounding = None
+        self._ticking.pause()
+        self.wave.complete()
+        self.wave.play_at(None)
+        self.editor.mark(None)
+        if self.status.state.startswith(("speaking", "replaying", "playing", "listening")):
+            self.status.say("ready")
+        self.show_figures()
+        self.allow()
+
+    def tick(self) -> None:
+        """Look at the player and draw what is heard now."""
+        player = self.sounding.player if self.sounding else None
+        if player is None:
+            return
+        heard, lead = player.position, player.lead
+        position = self._offset + heard
+        buffering = isinstance(self.sounding, Speaking) and heard == 0 and lead > 0
+        self.wave.play_at(position, f"buffering {lead:.1f} of {player.prebuffer:.1f} s" if buffering else f"buffer {lead:.1f} s")
+        if self.follower and self.made and self.made.request.text == self.editor.text and heard > 0 \
+                and self.wave.envelope.seconds >= position:
+            self.editor.mark(self.follower.at(position))
+        self.show_figures(lead, player.underruns)
+
+    @on(SpeechFrames)
+    def _frames(self, event: SpeechFrames) -> None:
+        if event.speaking is not self.latest:
+            return
+        chunk = event.chunk
+        self.made.samples.append(chunk.samples)
+        self.made.stats = chunk.stats
+        self.wave.extend(chunk.samples)
+        self.follower.heard(chunk.part, chunk.span, len(chunk.samples) / chunk.sample_rate, chunk.finish_reason is not None)
+        if event.speaking is not self.sounding:
+            return
+        rtf = chunk.stats.rtf
+        part = f"speaking part {chunk.part + 1} of {chunk.parts}" if chunk.parts > 1 else "speaking"
+        self.status.say(f"{part}: {slow_advice(rtf, '')}" if rtf and rtf > 1 and chunk.stats.frames > 10 else part)
+        if event.speaking.player is None:
+            self.show_figures()
+
+    @on(SpeechMade)
+    def _speech_made(self, event: SpeechMade) -> None:
+        made = event.made
+        self.app.remember(made)
+        if event.speaking is not self.latest:
+            return
+        self.made = made
+        self.wave.complete(made.whole())
+        self.show_figures()
+        self.allow()
+        if made.finish_reason == LENGTH:
+            self.status.say(f"the limit of {made.stats.frames} frames ended the speech, not the model: raise max frames in the "
+                            "settings, ^g")
+        elif not made.stats.frames and made.finish_reason != CANCELLED:
+            self.status.say("the model ended the speech at once: try another seed, or min frames 20 in the settings, ^g")
+
+    @on(SpeechUnheard)
+    def _unheard(self, event: SpeechUnheard) -> None:
+        if event.speaking is self.sounding:
+            self.app.complain(event.error, "The speech is still being made: save it with ^o, or choose another output in "
+                                           "the settings (^g) and replay with ^b.")
+
+    def show_figures(self, lead: float | None = None, gaps: int = 0) -> None:
+        engine, stats = self.app.room.engine, self.made.stats if self.made else None
+        memory = max(stats.peak_memory if stats else 0, engine.memory if engine else 0) or None
+        some = stats is not None and stats.frames > 0
+        self.status.show(Figures(stats.first_audio if some else None, stats.rtf if some else None, stats.frames if some else 0,
+                                 lead, gaps, memory, engine.name if engine else "", self.app.settings.output or "default output"))
+
+    # the cast
+
+    def cast_for(self, text: str) -> tuple[str, ...] | None:
+        """The voices a text needs. None, and a word about it, when a speaker that is named has no voice."""
+        cast = self.app.settings.cast
+        named = tags.speakers(text)
+        count = max(named, default=0) + 1
+        wanted = tuple(cast[:count]) + (None,) * (count - len(cast))
+        if not any(wanted):
+            return ()
+        for speaker, name in enumerate(wanted):
+            if name is None:
+                self.status.say(f"speaker {speaker} has no voice: highlight one in the list and press {speaker}")
+                self.query_one(VoiceList).focus()
+                return None
+        return wanted

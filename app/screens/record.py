@@ -1,0 +1,402 @@
+"""The recording screen: choose a microphone, read a sentence, look at the take, trim it, name it, make it a voice.
+
+In live mode it starts at once, and a good take becomes a voice and speaks without another key.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Horizontal
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Label, Select, TextArea
+
+from .. import figures
+from ..engine import Recorder
+from ..engine_room import Dropped
+from ..jobs import Job, aside
+from ..reading import LANGUAGES, sentence
+from ..session import Recovered
+from ..takes import HeldTake
+from ..speaking import Listening
+from ..widgets.level_meter import LevelMeter
+from ..widgets.transport import Transport
+from ..widgets.trimmer import Trimmer
+from ..widgets.waveform import Waveform
+
+if TYPE_CHECKING:
+    from ..app import S2App
+
+TICK = 1 / 20
+COUNTDOWN = 3.0          # seconds before the recording begins
+LONGEST, SHORTEST = 30.0, 5.0  # seconds of a reference
+
+IDLE, COUNTING, RECORDING, REVIEW, CLONING = "idle", "counting", "recording", "review", "cloning"
+
+BUTTONS = (("record", "● Record", "^r"), ("stop", "■ Stop", "esc"), ("listen", "▶ Listen", "^b"), ("save", "▼ Save voice", "^s"),
+           ("back", "Back", "esc"))
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """What the screen leaves behind: the voice's name, and whether it is to speak at once."""
+
+    name: str
+    speak: bool
+
+
+class RecordScreen(Screen[Recorded | None]):
+    app: S2App
+
+    BINDINGS = [
+        Binding("ctrl+r", "record", "Record", show=False),
+        Binding("ctrl+l", "record", "Record", show=False),
+        Binding("space,enter", "toggle", "Record/stop", show=False),
+        Binding("ctrl+b", "listen", "Listen", show=False),
+        Binding("ctrl+s", "save", "Save voice", show=False),
+        Binding("ctrl+n", "next_sentence", "Next sentence"),
+        Binding("escape", "back", "Stop/back"),
+        Binding("f1,question_mark", "app.help", "Help", key_display="?/F1"),
+    ]
+
+    def __init__(self, live: bool = False, recovered: Recovered | None = None, countdown: float = COUNTDOWN):
+        super().__init__()
+        self.live, self.recovered = live, recovered
+        self.state = IDLE
+        self.recorder: Recorder | None = None
+        self.samples = np.zeros(0, np.float32)
+        self.rate = 44100
+        self.sounding: Listening | None = None
+        self.job: Job | None = None
+        self._countdown, self._until = countdown, 0.0
+        self._turn = 0
+
+    def compose(self) -> ComposeResult:
+        yield Label("Live clone: record, and hear the text in that voice" if self.live else "Record a voice", classes="title")
+        with Horizontal(id="choices"):
+            yield Label("Microphone ")
+            yield Select([], prompt="default input", id="input", compact=True)
+            yield Label(" Language ")
+            yield Select([(name, code) for code, name in LANGUAGES.items()], value=self.app.settings.language,
+                         allow_blank=False, id="language", compact=True)
+        yield TextArea(self.recovered.transcript if self.recovered else sentence(self.app.settings.language),
+                       id="words", tab_behavior="focus", highlight_cursor_line=False)
+        yield Label("", id="cue", markup=False)
+        yield LevelMeter(id="meter")
+        yield Trimmer("press space, wait for the count, and read the sentence aloud", id="take")
+        yield Label("", id="verdict", markup=False)
+        with Horizontal(id="naming"):
+            yield Label("Name ")
+            yield Input(placeholder="a name for the voice", id="name", compact=True)
+        yield Transport(BUTTONS, id="transport")
+        yield Footer(compact=True, show_command_palette=False)
+
+    meter = property(lambda self: self.query_one(LevelMeter))
+    take = property(lambda self: self.query_one(Trimmer))
+    words = property(lambda self: self.query_one("#words", TextArea))
+
+    def on_mount(self) -> None:
+        self.words.border_title = "Read this aloud, or write your own: the words must be what is said"
+        self._ticking = self.set_interval(TICK, self.tick, pause=True)
+        self.query_one("#name", Input).value = self.recovered.name if self.recovered else self.app.free_name(
+            "live" if self.live else "me")
+        self.app.jobs.start("devices", lambda job: self.app.studio.devices(), done=self._show_inputs, failed=self._no_inputs)
+        self.take.focus()
+        self._enter(IDLE)
+        if self.recovered:
+            self._took(self.recovered.samples, self.recovered.rate)
+        elif self.live:
+            self.action_record()
+
+    def on_unmount(self) -> None:
+        self._hush()
+        if self.recorder:
+            aside(self.recorder.stop, "stop")
+
+    # choices
+
+    def _show_inputs(self, devices) -> None:
+        names = [device.name for device in devices if device.inputs]
+        select = self.query_one("#input", Select)
+        select.set_options([(name, name) for name in names])
+        if self.app.settings.input in names:
+            select.value = self.app.settings.input
+
+    def _no_inputs(self, error: BaseException) -> None:
+        self.verdict(self.app.explain(error))
+
+    @on(Select.Changed, "#input")
+    def _input_chosen(self, event: Select.Changed) -> None:
+        self.app.change(input=event.value if isinstance(event.value, str) else None)
+
+    @on(Select.Changed, "#language")
+    def _language_chosen(self, event: Select.Changed) -> None:
+        if event.value != self.app.settings.language:
+            self.app.change(language=event.value)
+            self._turn = 0
+            if self.state == IDLE:
+                self.words.load_text(sentence(event.value))
+
+    def action_next_sentence(self) -> None:
+        self._turn += 1
+        self.words.load_text(sentence(self.app.settings.language, self._turn))
+
+    # states
+
+    def _enter(self, state: str) -> None:
+        self.state = state
+        have = bool(len(self.samples))
+        self.query_one(Transport).allow(*{
+            IDLE: ("record", "back"), COUNTING: ("stop",), RECORDING: ("stop",),
+            REVIEW: ("record", "listen", "save", "back"), CLONING: ("stop",)}[state])
+        moving = state in (COUNTING, RECORDING) or self.sounding is not None
+        self._ticking.resume() if moving else self._ticking.pause()
+        if state == IDLE:
+            self.cue(f"{SHORTEST:.0f} to {LONGEST:.0f} seconds; ten are good. Space starts and stops.")
+        elif state == REVIEW and have:
+            self.cue("^b listens, arrows trim, ^s makes it a voice, ^r records again")
+        self.refresh_bindings()
+
+    def cue(self, text: str) -> None:
+        self.query_one("#cue", Label).update(text)
+
+    def verdict(self, text: str) -> None:
+        self.query_one("#verdict", Label).update(text)
+
+    def check_action(self, action: str, parameters: tuple) -> bool | None:
+        if action in ("listen", "save"):
+            return self.state == REVIEW
+        if action in ("record", "next_sentence"):
+            return self.state in (IDLE, REVIEW)
+        return True
+
+    @on(Transport.Asked)
+    def _asked(self, event: Transport.Asked) -> None:
+        {"record": self.action_record, "stop": self.action_stop, "listen": self.action_listen, "save": self.action_save,
+         "back": self.action_back}[event.what]()
+
+    def action_toggle(self) -> None:
+        if self.state in (IDLE, REVIEW):
+            self.action_record()
+        else:
+            self.action_stop()
+
+    def action_record(self) -> None:
+        self._hush()
+        self.verdict("")
+        self.meter.reset()
+        self.take.clear()
+        self._until = time.monotonic() + self._countdown
+        self._enter(COUNTING)
+        device, rate = self.app.settings.input, 44100
+        recorder = None
+
+        def open_microphone(job: Job) -> Recorder:
+            nonlocal recorder
+            recorder = self.app.studio.recorder(rate, device)
+            recorder.start()
+            return recorder
+
+        self.job = self.app.jobs.start("microphone", open_microphone, done=self._opened, failed=self._record_failed)
+
+    def _opened(self, recorder: Recorder) -> None:
+        if self.state != COUNTING:
+            aside(recorder.stop, "stop")
+            return
+        self.recorder = recorder
+
+    def _record_failed(self, error: BaseException) -> None:
+        self.recorder = None
+        if self.state in (COUNTING, RECORDING):
+            self._enter(REVIEW if len(self.samples) else IDLE)
+        self.verdict(self.app.explain(error))
+
+    def action_stop(self) -> None:
+        if self.state == RECORDING:
+            self._finish_recording()
+        elif self.state == COUNTING:
+            recorder, self.recorder = self.recorder, None
+            if recorder:
+                aside(recorder.stop, "stop")
+            self._enter(REVIEW if len(self.samples) else IDLE)
+            if len(self.samples):
+                self._show_take()
+        elif self.state == CLONING and self.job:
+            self.job.cancel.set()
+            self.cue("cancelling")
+        else:
+            self._hush()
+
+    def action_back(self) -> None:
+        if self.state in (COUNTING, RECORDING, CLONING) or self.sounding:
+            self.action_stop()
+        elif len(self.samples):
+            self.app.leave_take(self)
+        else:
+            self.dismiss(None)
+
+    # recording
+
+    def tick(self) -> None:
+        if self.state in (COUNTING, RECORDING) and self.recorder:
+            level = self.recorder.level
+            self.meter.show(level.peak, level.rms, self.recorder.clipped)
+        if self.state == COUNTING:
+            left = self._until - time.monotonic()
+            if left > 0 or self.recorder is None:
+                self.cue(f"{'get ready: ' + str(int(left) + 1) if left > 0 else 'opening the microphone'}   (esc stops)")
+                return
+            self._began = self.recorder.seconds
+            self.take.clear(1000)  # drawn from levels, one a millisecond
+            self._enter(RECORDING)
+        if self.state == RECORDING:
+            self._tick_recording()
+        elif self.sounding and self.sounding.player:
+            self.take.play_at(self.sounding.begin + self.sounding.player.position)
+
+    def _tick_recording(self) -> None:
+        if self.recorder.error:
+            self._finish_recording()
+            return
+        seconds = self.recorder.seconds - self._began
+        grown = int(seconds * 1000) - self.take.envelope.samples
+        peak = 10 ** (min(0.0, self.recorder.level.peak) / 20)
+        if grown > 0:
+            self.take.extend(np.full(grown, peak, np.float32))
+        left = max(0.0, LONGEST - seconds)
+        enough = "enough to stop: space" if seconds >= SHORTEST else f"{figures.seconds(SHORTEST - seconds)} more at least"
+        self.cue(f"● recording {figures.clock(seconds)}   {figures.clock(left)} left   {enough}")
+        if left == 0:
+            self._finish_recording()
+
+    def _finish_recording(self) -> None:
+        recorder, self.recorder = self.recorder, None
+        began, words, name = self._began, self.words.text, self.query_one("#name", Input).value
+        lost = recorder.error
+        self._enter(REVIEW)
+        self.cue("keeping the take")
+
+        def stop(job: Job):
+            take = recorder.stop()
+            samples = take.samples[int(began * take.rate):]
+            if len(samples):
+                self.app.session.keep_take(samples, take.rate, words, name)
+            return samples, take.rate
+
+        def done(result) -> None:
+            if not len(result[0]):
+                self._record_failed(lost or RuntimeError("the microphone gave no sound"))
+                self._enter(IDLE)
+                return
+            self._took(*result)
+            if lost:
+                self.verdict(f"{self.app.explain(lost)}  What came before is kept.")
+
+        self.app.jobs.start("stop recording", stop, done=done, failed=self._record_failed)
+
+    # the take
+
+    def _took(self, samples: np.ndarray, rate: int) -> None:
+        self.samples, self.rate = samples, rate
+        self._show_take()
+        take = HeldTake(samples, rate)
+
+        def judge(job: Job):
+            return self.app.studio.check(take), self.app.studio.trim(take)
+
+        def show(result) -> None:
+            verdict, (begin, end) = result
+            self.take.show(samples, rate)
+            self.take.begin, self.take.end = begin, end
+            self.take.refresh()
+            self.verdict("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems))
+            self._enter(REVIEW)
+            if self.live and verdict.ok:
+                self.action_save()
+
+        self.app.jobs.start("check", judge, done=show, failed=lambda error: self.verdict(self.app.explain(error)))
+
+    def _show_take(self) -> None:
+        self.take.show(self.samples, self.rate)
+        self._enter(REVIEW)
+
+    def kept(self) -> np.ndarray:
+        """What lies between the handles: float32 [n]."""
+        return self.samples[int(self.take.begin * self.rate):int(self.take.end * self.rate)]
+
+    def action_listen(self) -> None:
+        self._hush()
+        sounding = Listening(self.kept(), lambda: self.app.open_player(self.rate), self.take.begin)
+        self.sounding = sounding
+
+        def ended(error: BaseException | None = None) -> None:
+            if sounding is self.sounding:
+                self.sounding = None
+                self.take.play_at(None)
+                self._enter(self.state)
+            if error:
+                self.verdict(self.app.explain(error))
+
+        self.app.jobs.start("listen", sounding.run, done=lambda _: ended(), failed=ended)
+        self._enter(self.state)
+
+    def _hush(self) -> None:
+        if self.sounding:
+            self.sounding.stop()
+            self.sounding = None
+            self.take.play_at(None)
+
+    # the voice
+
+    def action_save(self) -> None:
+        name, words = self.query_one("#name", Input).value.strip(), self.words.text.strip()
+        if not name or not words:
+            self.verdict("! a name is needed" if not name else "! the words that were said are needed")
+            return
+        if name in self.app.voice_names():
+            self.verdict(f"! there is a voice {name} already: take another name")
+            self.query_one("#name", Input).focus()
+            return
+        self._hush()
+        samples, rate, language = self.kept(), self.rate, self.app.settings.language
+        self._enter(CLONING)
+        self.cue("making the voice  (esc cancels)")
+
+        def make(job: Job) -> None:
+            if self.app.room.engine is None:
+                job.report(None, "waiting for the model")
+            engine = self.app.room.wait(job)
+            job.report(None, "encoding the recording")
+            voice = engine.clone((samples, rate), words, name=name, cancel=job.cancel)
+            if job.cancel.is_set():
+                raise Dropped
+            self.app.library.add(name, voice, clip=(samples, rate))
+            self.app.session.drop_take()
+
+        def done(_) -> None:
+            self.app.change(languages={**self.app.settings.languages, name: language})
+            self.dismiss(Recorded(name, self.live))
+
+        def failed(error: BaseException) -> None:
+            self._enter(REVIEW)
+            self.verdict("cancelled; the take is kept" if self.job.cancel.is_set()
+                         else f"! {self.app.explain(error)}  The take is kept.")
+
+        self.job = self.app.jobs.start("clone", make, done=done, failed=failed,
+                                       progressed=lambda share, note: self.cue(f"{note}  (esc cancels)"))
+
+    @on(Trimmer.Trimmed)
+    def _trimmed(self) -> None:
+        length = self.take.end - self.take.begin
+        if length < SHORTEST:
+            self.verdict(f"! {figures.seconds(length)} is short: {SHORTEST:.0f} s and more make a better voice")
+
+    @on(Waveform.Sought)
+    def _sought(self, event: Waveform.Sought) -> None:
+        event.stop()

@@ -1,0 +1,120 @@
+"""What the user has chosen, kept in the config folder. Every field is checked on the way in, so a hand-edited or damaged
+file costs the bad fields only."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from s2mlx.errors import UsageError
+from s2mlx.options import Options
+
+from .filing import read_json, write_json
+
+THEMES = ("s2-dark", "s2-light", "s2-contrast")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """None means: whatever the command would take by default."""
+
+    model: str | None = None
+    tokenizer: str | None = None
+    compat: str | None = None          # None | "s2cpp"
+    memory_limit_gb: float | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    max_frames: int | None = None
+    min_frames: int = 0
+    pause_ms: int = 250
+    batch: int | None = None
+    trim: bool = False
+    normalize: bool = False
+    output: str | None = None          # device names
+    input: str | None = None
+    prebuffer: float | None = None     # seconds heard late on purpose; None: sized from the measured speed
+    theme: str = "s2-dark"
+    language: str = "en"               # of the sentences to read
+    cast: tuple[str | None, ...] = ()  # voices of speaker 0, 1, ...
+    languages: dict[str, str] = field(default_factory=dict)  # of the voices, by name
+
+    def __post_init__(self):
+        self.options()
+        _need(self.theme in THEMES, f"theme must be one of {', '.join(THEMES)}")
+        _need(self.compat in (None, "s2cpp"), "compat must be empty or s2cpp")
+        _need(self.memory_limit_gb is None or 0 < self.memory_limit_gb <= 4096, "memory limit must be above 0 GB")
+        _need(self.prebuffer is None or 0 <= self.prebuffer <= 60, "prebuffer must be between 0 and 60 seconds")
+        _need(len(self.cast) <= 16, "at most 16 speakers can be bound")
+
+    def options(self) -> Options:
+        """The request options among the settings; raises UsageError as Options does."""
+        names = {f.name for f in dataclasses.fields(Options)} & {f.name for f in dataclasses.fields(self)}
+        return Options(**{name: getattr(self, name) for name in names})
+
+    def replace(self, **changes) -> Settings:
+        return dataclasses.replace(self, **changes)
+
+
+def _need(ok: bool, message: str) -> None:
+    if not ok:
+        raise UsageError(message)
+
+
+def load(path: Path) -> tuple[Settings, list[str]]:
+    """Settings of the file, and a line for each entry that could not be used."""
+    stored = read_json(path)
+    if stored is None:
+        return Settings(), ([f"{path} could not be read: using defaults"] if path.exists() else [])
+    settings, complaints = Settings(), []
+    known = {f.name for f in dataclasses.fields(Settings)}
+    for name, value in (stored.items() if isinstance(stored, dict) else ()):
+        if name not in known:
+            continue
+        try:
+            settings = settings.replace(**{name: _typed(name, value)})
+        except (UsageError, TypeError, ValueError) as error:
+            complaints.append(f"settings: {name} ignored ({error})")
+    return settings, complaints
+
+
+def save(path: Path, settings: Settings) -> None:
+    write_json(path, dataclasses.asdict(settings))
+
+
+_FLOATS = {"temperature", "top_p", "memory_limit_gb", "prebuffer"}
+_INTS = {"top_k", "seed", "max_frames", "min_frames", "pause_ms", "batch"}
+_BOOLS = {"trim", "normalize"}
+
+
+def _typed(name: str, value):
+    if name == "cast":
+        _need(isinstance(value, list) and all(v is None or isinstance(v, str) for v in value), "not a list of names")
+        return tuple(value)
+    if name == "languages":
+        _need(isinstance(value, dict) and all(isinstance(v, str) for v in value.values()), "not a table of names")
+        return value
+    if value is None:
+        return getattr(Settings(), name)
+    kind = float if name in _FLOATS else int if name in _INTS else bool if name in _BOOLS else str
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    _need(isinstance(value, kind) and not (kind is int and isinstance(value, bool)), f"not a {kind.__name__}")
+    return value
+
+
+def parse(name: str, text: str):
+    """The value of a field as typed into a form; empty means the default. Raises UsageError."""
+    text = text.strip()
+    if not text:
+        return getattr(Settings(), name)
+    try:
+        if name in _FLOATS:
+            return float(text)
+        if name in _INTS:
+            return int(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a {'whole ' if name in _INTS else ''}number") from None
+    return text

@@ -1,0 +1,36 @@
+"""Starting and leaving: arguments to settings, and a way out that nothing can hold up."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from s2mlx.errors import UsageError
+from s2mlx.locations import config_dir, state_dir
+
+from .app import S2App
+from .studio import LocalStudio
+
+
+def start(*, model: str | None, tokenizer: str | None, voice: str | None, device: str | None, text: str | None) -> int:
+    """See `s2mlx_app.run`."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the app needs a terminal; use `s2mlx say` in scripts")
+    studio = LocalStudio()
+    overrides: dict[str, Any] = {k: v for k, v in (("model", model), ("tokenizer", tokenizer), ("output", device)) if v}
+    guests = {}
+    if voice:
+        loaded = studio.library.resolve(voice)
+        if voice not in studio.library.names():
+            guests[loaded.name] = loaded
+        overrides["cast"] = (loaded.name,)
+    app = S2App(studio, config_dir(), state_dir(), text=text, guests=guests, **overrides)
+    code = app.run()
+    ended = app.leave()
+    if not ended:
+        # A thread sits in a device or in one long evaluation. Nothing of ours is unwritten: leave the process.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(app.return_code or code or 0)
+    return app.return_code or code or 0

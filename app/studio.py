@@ -1,0 +1,101 @@
+"""The app's outside world, made of s2mlx: see `engine.Studio`. Heavy modules load with the first call that needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from s2mlx.voice_library import VoiceLibrary
+
+from . import figures
+from .engine import Recorder, Synthesizer, Take, Verdict
+from .loudspeaker import Loudspeaker, Turn
+
+
+class LocalStudio:
+    def __init__(self, library: VoiceLibrary | None = None):
+        self.library = library or VoiceLibrary()
+        self._loudspeaker = Loudspeaker(_open_player)
+
+    def load(self, model: str | None, *, tokenizer: str | None, compat: str | None, memory_limit: int | None,
+             on_progress: Callable[..., None]) -> Synthesizer:
+        import s2mlx
+
+        return s2mlx.load(model, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit)
+
+    def model_facts(self, model: str | None) -> str:
+        from s2mlx.models import find_model
+        from s2mlx.weights import open_checkpoint
+
+        found = find_model(model)
+        checkpoint = open_checkpoint(found.path)
+        try:
+            return f"{checkpoint.config.name}: {figures.size(checkpoint.packed_bytes)} of weights  ({found.path})"
+        finally:
+            checkpoint.close()
+
+    def devices(self) -> Sequence[Any]:
+        from s2mlx.audio.devices import list_devices
+
+        return list_devices()
+
+    def player(self, rate: int, device: str | None, prebuffer: float | None) -> Turn:
+        return self._loudspeaker.turn(rate, device, prebuffer or 0.0)
+
+    def recorder(self, rate: int, device: str | None) -> Recorder:
+        from s2mlx.audio.microphone import Recorder as Microphone
+
+        return Microphone(rate, device)
+
+    def check(self, take: Take) -> Verdict:
+        from s2mlx.audio.microphone import check
+
+        return check(take)
+
+    def trim(self, take: Take) -> tuple[float, float]:
+        from s2mlx.audio.loudness import SILENCE_DB, amplitude
+
+        loud = np.flatnonzero(np.abs(take.samples) > amplitude(SILENCE_DB))
+        seconds = len(take.samples) / take.rate
+        if not len(loud):
+            return 0.0, seconds
+        # a tight cut at the end swallows the last word of what is spoken with the voice
+        return max(0.0, loud[0] / take.rate - 0.1), min(seconds, loud[-1] / take.rate + 0.4)
+
+    def read_audio(self, path: Path, rate: int) -> np.ndarray:
+        from s2mlx.audio.files import read_audio
+
+        return read_audio(path, rate)
+
+    def write_audio(self, path: Path, samples: np.ndarray, rate: int) -> None:
+        from s2mlx.audio.files import write_audio
+
+        write_audio(path, samples, rate)
+
+    def finished(self, samples: np.ndarray, rate: int, *, trim: bool, normalize: bool) -> np.ndarray:
+        from s2mlx.audio.loudness import peak_normalize, trim_end
+
+        samples = trim_end(samples, rate) if trim else samples
+        return peak_normalize(samples) if normalize else samples
+
+    def sentences(self, text: str) -> list[tuple[int, int]]:
+        from s2mlx.text import split_passes
+
+        return [(span.begin, span.end) for span in split_passes(text, max_seconds=0.01)]
+
+    def estimate_seconds(self, text: str) -> float:
+        from s2mlx.text import estimate_seconds
+
+        return estimate_seconds(text)
+
+    def close(self) -> None:
+        self._loudspeaker.close()
+
+
+def _open_player(rate: int, device: str | None):
+    from s2mlx.audio.speaker import Player
+
+    return Player(rate, device)

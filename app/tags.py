@@ -1,0 +1,47 @@
+"""The tags one types into a text, and what completes them. Knows text only.
+
+S2 reads any short instruction in square brackets; these are the ones its makers name most.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+TAGS = (
+    "angry", "breathing", "chuckling", "clearing throat", "crying", "delighted", "echo", "emphasis", "excited", "exhale",
+    "gasps", "giggling", "groaning", "inhale", "interrupting", "laughing", "long pause", "loud", "low voice", "moaning",
+    "panting", "pause", "pitch down", "pitch up", "professional broadcast tone", "sad", "screaming", "shocked", "short pause",
+    "shouting", "sighing", "singing", "sobbing", "surprised", "tongue click", "tsk", "whisper", "whispering", "with a smile",
+)
+
+_OPEN = re.compile(r"\[[a-z ]*$|<\|?[a-z]*:?\d*\|?$", re.IGNORECASE)
+_TAG = re.compile(r"\[[^\[\]\n]{1,80}\]|<\|speaker:\d+\|>")
+_SPEAKER = re.compile(r"<\|speaker:(\d+)\|>")
+
+
+def begun(before: str) -> str | None:
+    """The unfinished tag that ends `before` (a line up to the cursor), or None."""
+    found = _OPEN.search(before)
+    return found.group() if found else None
+
+
+def completions(start: str, speakers: Sequence[str] = ()) -> list[tuple[str, str]]:
+    """(tag, remark) for everything the unfinished tag `start` may become. `speakers` are the names bound to 0, 1, ..."""
+    if start.startswith("<"):
+        every = [(f"<|speaker:{n}|>", name) for n, name in enumerate(speakers)]
+        return [(tag, name) for tag, name in every if tag.startswith(start)]
+    word = start[1:].lower()
+    first = [tag for tag in TAGS if tag.startswith(word)]
+    inside = [tag for tag in TAGS if word and word in tag and tag not in first]
+    return [(f"[{tag}]", "") for tag in first + inside]
+
+
+def spans(line: str) -> list[tuple[int, int]]:
+    """Where the tags of a line stand: [begin, end)."""
+    return [found.span() for found in _TAG.finditer(line)]
+
+
+def speakers(text: str) -> list[int]:
+    """The speaker numbers a text names, in rising order."""
+    return sorted({int(number) for number in _SPEAKER.findall(text)})

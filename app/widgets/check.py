@@ -1,0 +1,17 @@
+"""A checkbox that shows its state by its mark, not by colour alone."""
+
+from __future__ import annotations
+
+from textual.widgets import Checkbox
+
+
+class Check(Checkbox):
+    """An `X` when on, blank when off."""
+
+    def __init__(self, label: str, value: bool, **kwargs):
+        super().__init__(label, value, compact=True, **kwargs)
+        self.BUTTON_INNER = "X" if value else " "
+
+    def watch_value(self) -> None:
+        self.BUTTON_INNER = "X" if self.value else " "
+        super().watch_value()

@@ -1,0 +1,135 @@
+"""The text: an editor that completes tags, marks them, and marks the sentence being heard. Knows text only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.geometry import Offset
+from textual.widgets import OptionList, TextArea
+from textual.widgets.option_list import Option
+
+from .. import tags
+
+# Without colour these still differ: tags are italic, the sentence being heard is bold and underlined.
+_TAG = Style(italic=True)
+_HEARD = Style(bold=True, underline=True)
+
+
+class _Area(TextArea):
+    """The text area itself; keys go to the open menu first."""
+
+    def __init__(self, menu: OptionList, **kwargs):
+        super().__init__(soft_wrap=True, tab_behavior="focus", show_line_numbers=False, highlight_cursor_line=False, **kwargs)
+        self._menu = menu
+        self._heard: tuple[int, int] | None = None
+        self._starts = [0]
+
+    def mark(self, span: tuple[int, int] | None) -> bool:
+        """Mark characters [begin, end) as being heard. True when that changed the picture."""
+        if span == self._heard:
+            return False
+        self._heard = span
+        starts = [0]
+        for line in self.document.lines:
+            starts.append(starts[-1] + len(line) + 1)
+        self._starts = starts
+        self.notify_style_update()
+        self.refresh()
+        return True
+
+    def get_line(self, line_index: int) -> Text:
+        line = super().get_line(line_index)
+        for begin, end in tags.spans(line.plain):
+            line.stylize(_TAG, begin, end)
+        if self._heard and line_index < len(self._starts):
+            start = self._starts[line_index]
+            begin, end = self._heard[0] - start, self._heard[1] - start
+            if begin < len(line.plain) and end > 0:
+                line.stylize(_HEARD, max(0, begin), min(len(line.plain), end))
+        return line
+
+    async def _on_key(self, event: events.Key) -> None:
+        menu = self._menu
+        if menu.display:
+            moves = {"down": menu.action_cursor_down, "up": menu.action_cursor_up, "tab": menu.action_select,
+                     "enter": menu.action_select, "escape": self._close}
+            if event.key in moves:
+                event.stop()
+                event.prevent_default()
+                moves[event.key]()
+                return
+        await super()._on_key(event)
+
+    def _close(self) -> None:
+        self._menu.display = False
+
+
+class Editor(Container):
+    """A text area and its completion menu."""
+
+    def __init__(self, text: str = "", **kwargs):
+        super().__init__(**kwargs)
+        self._menu = OptionList(id="tag-menu", markup=False)
+        self._menu.can_focus = False
+        self._menu.display = False
+        self.area = _Area(self._menu, text=text, id="text",
+                          placeholder="Type what is to be said. [ opens the tags.")
+        self.speakers: Sequence[str] = ()
+        self._start = ""
+        self._choices: list[tuple[str, str]] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.area
+        yield self._menu
+
+    @property
+    def text(self) -> str:
+        return self.area.text
+
+    def load(self, text: str) -> None:
+        self.area.load_text(text)
+
+    def mark(self, span: tuple[int, int] | None) -> None:
+        """Mark the sentence being heard and keep it in sight while the reader is elsewhere."""
+        if self.area.mark(span) and span and not self.area.has_focus:
+            row, column = self.area.document.get_location_from_index(min(span[0], len(self.area.text)))
+            self.area.scroll_to(y=max(0, self.area.wrapped_document.location_to_offset((row, column)).y - 1), animate=False)
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        self._offer()
+
+    def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
+        if self._menu.display:
+            self._offer()
+
+    def on_descendant_blur(self) -> None:
+        self._menu.display = False
+
+    def _offer(self) -> None:
+        row, column = self.area.cursor_location
+        start = tags.begun(self.area.document.get_line(row)[:column]) if self.area.has_focus else None
+        self._choices = tags.completions(start, self.speakers) if start else []
+        if not self._choices or [c for c, _ in self._choices] == [start]:
+            self._menu.display = False
+            return
+        self._start = start
+        self._menu.clear_options()
+        self._menu.add_options([Option(f"{tag}  {remark}".rstrip()) for tag, remark in self._choices])
+        self._menu.highlighted = 0
+        at = self.area.cursor_screen_offset - self.region.offset
+        self._menu.styles.offset = Offset(max(0, min(at.x - len(start), self.size.width - 30)), at.y + 1)
+        self._menu.display = True
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        tag = self._choices[event.option_index][0]
+        row, column = self.area.cursor_location
+        self._menu.display = False
+        self.area.replace(tag, (row, column - len(self._start)), (row, column), maintain_selection_offset=False)
+        self.area.move_cursor((row, column - len(self._start) + len(tag)))
+        self.area.focus()

@@ -1,0 +1,70 @@
+"""Two rows of honest numbers: how the speech is coming along, and with what. Text only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.widget import Widget
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from .. import figures
+
+
+@dataclass(frozen=True)
+class Figures:
+    """None is shown as `-`."""
+
+    first_audio: float | None = None
+    rtf: float | None = None
+    frames: int = 0
+    lead: float | None = None
+    underruns: int = 0
+    memory: int | None = None
+    model: str = ""
+    device: str = ""
+
+
+class StatusLine(Widget):
+    """The first row holds figures of the utterance, the second the state, the model and the device."""
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self._figures, self._state = Static(id="figures", markup=False), Static(id="state", markup=False)
+        self.shown = Figures()
+        self.state = ""
+
+    def compose(self) -> ComposeResult:
+        yield self._figures
+        yield self._state
+
+    def show(self, shown: Figures) -> None:
+        if shown != self.shown:
+            self.shown = shown
+            self._draw()
+
+    def say(self, state: str) -> None:
+        """The line in words: what is happening, or what went wrong and what to do."""
+        if state != self.state:
+            self.state = state
+            self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        s, wide = self.shown, self.size.width >= 110
+        pace = "" if s.rtf is None else (" faster than real time" if s.rtf < 1 else " slower than real time") if wide else \
+            (" fast" if s.rtf < 1 else " slow")
+        parts = [f"first {'sound ' if wide else ''}{figures.seconds(s.first_audio)}", f"RTF {figures.rtf(s.rtf)}{pace}", f"{s.frames} frames",
+                 f"buffer {figures.seconds(s.lead)}", f"gaps {s.underruns}", f"{'memory ' if wide else ''}{figures.size(s.memory)}"]
+        self._figures.update(" · ".join(parts))
+        place = " · ".join(part for part in (s.model, s.device) if part)
+        room = self.size.width - len(self.state) - 3
+        self._state.update(f"{self.state}{place.rjust(room + 3)}" if len(place) <= room else self.state)
+
+
+def slow_advice(rtf: float, model: str) -> str:
+    """What helps when the model is slower than real time."""
+    return (f"slower than real time ({rtf:.1f} s for each second): the sound waits until it can play through. "
+            f"A smaller file of {model or 'the model'} (q6_k, q4_k) or shorter text helps.")

@@ -1,0 +1,112 @@
+"""The list of voices: which speaker each is bound to, its length, language and outline. Says what is asked of a voice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.binding import Binding
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList
+from textual.widgets.option_list import Option
+
+OWN = "model's own voice"
+
+
+@dataclass(frozen=True)
+class VoiceRow:
+    """One saved voice as shown. `trouble` says why it cannot be used."""
+
+    name: str
+    seconds: float = 0.0
+    language: str = ""
+    outline: str = ""
+    trouble: str = ""
+
+
+class VoiceList(OptionList):
+    """Row 0 is the model's own voice; a number before a name is the speaker it is bound to."""
+
+    BINDINGS = [
+        Binding("space", "ask('audition')", "Listen"),
+        Binding("a", "ask('add')", "Add"),
+        Binding("r", "ask('rename')", "Rename"),
+        Binding("d,delete", "ask('delete')", "Delete"),
+        Binding("u", "ask('undo')", "Undo"),
+        Binding("i", "ask('import')", "Import"),
+        Binding("e", "ask('export')", "Export"),
+        *[Binding(str(n), f"bind({n})", f"Bind to speaker {n}", show=False) for n in range(10)],
+    ]
+
+    class Asked(Message):
+        """`what` is to be done with voice `name` (None on the model's own)."""
+
+        def __init__(self, what: str, name: str | None):
+            super().__init__()
+            self.what, self.name = what, name
+
+    class Bound(Message):
+        """Voice `name` (None: the model's own) is to speak as `speaker`."""
+
+        def __init__(self, name: str | None, speaker: int):
+            super().__init__()
+            self.name, self.speaker = name, speaker
+
+    def __init__(self, **kwargs):
+        super().__init__(markup=False, **kwargs)
+        self.rows: list[VoiceRow] = []
+        self.cast: tuple[str | None, ...] = ()
+
+    def show(self, rows: Sequence[VoiceRow], cast: tuple[str | None, ...]) -> None:
+        """Replace the rows, keeping the highlight on the same voice."""
+        kept = self.current
+        self.rows, self.cast = list(rows), cast
+        self.clear_options()
+        self.add_options([Option(self._line(row)) for row in (None, *self.rows)])
+        names = [None, *(row.name for row in self.rows)]
+        wanted = kept if kept in names else (cast[0] if cast and cast[0] in names else None)
+        self.highlighted = names.index(wanted)
+
+    @property
+    def current(self) -> str | None:
+        """The highlighted voice; None on the model's own."""
+        index = self.highlighted
+        return self.rows[index - 1].name if index and index <= len(self.rows) else None
+
+    def highlight(self, name: str | None) -> None:
+        names = [None, *(row.name for row in self.rows)]
+        if name in names:
+            self.highlighted = names.index(name)
+
+    def action_ask(self, what: str) -> None:
+        self.post_message(self.Asked(what, self.current))
+
+    def action_bind(self, speaker: int) -> None:
+        self.post_message(self.Bound(self.current, speaker))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.post_message(self.Bound(self.current, 0))
+
+    def on_resize(self, event: events.Resize) -> None:
+        for index, row in enumerate((None, *self.rows)):
+            if index < self.option_count:
+                self.replace_option_prompt_at_index(index, self._line(row))
+
+    def _line(self, row: VoiceRow | None) -> Content:
+        width = max(16, self.scrollable_content_region.width or 26)
+        name = row.name if row else None
+        numbers = [str(n) for n, bound in enumerate(self.cast) if bound == name] if row else \
+            ([] if any(self.cast[:1]) else ["0"])
+        badge = ("▸" + "".join(numbers[:2])) if numbers else ""
+        if row is None:
+            return Content(f"{badge:<3}{OWN}"[:width])
+        if row.trouble:
+            return Content(f"{badge:<3}{row.name[:width - 14]} ! unusable")
+        outline = row.outline[:10 if width >= 34 else 5]
+        facts = f"{row.seconds:5.1f}s {row.language[:2]:<2} {outline}"
+        room = max(4, width - 4 - len(facts))
+        name = row.name if len(row.name) <= room else row.name[:room - 1] + "…"
+        return Content(f"{badge:<3}{name:<{room}} {facts}")

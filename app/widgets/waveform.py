@@ -1,0 +1,136 @@
+"""A live waveform: sound drawn as it arrives, with the playhead, what waits to be heard, and the time.
+
+The last row is a ruler: `━` heard, `┿` the playhead, `─` made and waiting, then blank.
+"""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+import numpy as np
+
+from .. import figures
+from ..envelope import Envelope, braille
+
+
+class Waveform(Widget):
+    """Shows [0, span) seconds; the span doubles while the sound grows and fits when it is whole."""
+
+    COMPONENT_CLASSES = {"waveform--heard", "waveform--waiting", "waveform--head", "waveform--ruler"}
+    FIRST_SPAN = 5.0
+
+    class Sought(Message):
+        """A click asks to hear from `seconds` on."""
+
+        def __init__(self, waveform: Waveform, seconds: float):
+            super().__init__()
+            self.waveform, self.seconds = waveform, seconds
+
+        @property
+        def control(self) -> Waveform:
+            return self.waveform
+
+    def __init__(self, hint: str = "", **kwargs):
+        super().__init__(**kwargs)
+        self.hint = hint
+        self.envelope = Envelope()
+        self.position: float | None = None  # seconds heard; None: nothing is playing
+        self.note = ""
+        self._whole = False
+        self._shown: np.ndarray | None = None
+        self._drawn: tuple | None = None
+        self._lines: list[str] = []
+
+    # what the owner says
+
+    def clear(self, rate: int = 44100) -> None:
+        self.envelope = Envelope(rate)
+        self.position, self.note, self._whole, self._drawn, self._shown = None, "", False, None, None
+        self.refresh()
+
+    def extend(self, samples: np.ndarray) -> None:
+        self.envelope.extend(samples)
+        self.refresh()
+
+    def complete(self, samples: np.ndarray | None = None) -> None:
+        """No more sound comes; `samples` is all of it, to know it again."""
+        self._whole = True
+        self._shown = samples if samples is not None else self._shown
+        self.refresh()
+
+    def show(self, samples: np.ndarray, rate: int) -> None:
+        """A whole sound at once; quick when it is there already."""
+        if samples is not self._shown:
+            self.clear(rate)
+            self.envelope.extend(samples)
+            self.complete(samples)
+
+    def play_at(self, position: float | None, note: str = "") -> None:
+        """Move the playhead to `position` seconds; `note` stands beside the time."""
+        if (position, note) != (self.position, self.note):
+            self.position, self.note = position, note
+            self.refresh()
+
+    # the picture
+
+    @property
+    def span(self) -> float:
+        """Seconds the width stands for."""
+        seconds = self.envelope.seconds
+        if self._whole and seconds:
+            return seconds
+        span = self.FIRST_SPAN
+        while span < seconds:
+            span *= 2
+        return span
+
+    def column_of(self, seconds: float) -> int:
+        return min(self.size.width - 1, int(seconds / self.span * self.size.width))
+
+    def render_line(self, y: int) -> Strip:
+        width, rows = self.size.width, self.size.height - 1
+        if not width:
+            return Strip.blank(0)
+        if y >= rows:
+            return self._ruler(width)
+        if not self.envelope.samples:
+            text = self.hint.center(width)[:width] if y == rows // 2 else " " * width
+            return Strip([Segment(text, self._style("ruler"))], width)
+        line = self._wave(width, rows)[y]
+        if self.position is None:
+            return Strip([Segment(line, self._style("heard"))], width)
+        head = self.column_of(self.position)
+        return Strip([Segment(line[:head], self._style("heard")), Segment("│", self._style("head")),
+                      Segment(line[head + 1:], self._style("waiting"))], width)
+
+    def _wave(self, width: int, rows: int) -> list[str]:
+        state = (width, rows, self.envelope.samples, self._whole)
+        if state != self._drawn:
+            self._drawn = state
+            self._lines = braille(self.envelope.columns(2 * width, self.span), rows)
+        return self._lines
+
+    def _ruler(self, width: int) -> Strip:
+        made = self.envelope.seconds
+        if not made:
+            return Strip.blank(width, self._style("ruler"))
+        clock = figures.fine_clock
+        time = clock(made) if self.position is None else f"{clock(self.position)}/{clock(made)}"
+        label = f" {self.note}  {time}" if self.note else f" {time}"
+        end = min(width, max(1, round(made / self.span * width)))
+        head = None if self.position is None else self.column_of(self.position)
+        line = "─" * end if head is None else "━" * head + "┿" + "─" * max(0, end - head - 1)
+        line = line[:max(0, width - len(label))]
+        return Strip([Segment(line.ljust(width - len(label)) + label, self._style("ruler"))], width).crop(0, width)
+
+    def _style(self, part: str):
+        return self.get_component_rich_style(f"waveform--{part}")
+
+    def on_click(self, event: events.Click) -> None:
+        if self.envelope.samples and self.size.width:
+            seconds = event.x / self.size.width * self.span
+            self.post_message(self.Sought(self, min(seconds, self.envelope.seconds)))

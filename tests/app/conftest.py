@@ -1,0 +1,60 @@
+"""An app on a fake studio in a folder of its own."""
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+
+import pytest
+
+textual = pytest.importorskip("textual")
+
+from s2mlx_app.app import S2App  # noqa: E402
+
+from .fakes import FakeStudio, a_voice, hum  # noqa: E402
+
+TEXT = "The harbour was quiet. [whisper] Nobody had heard the boat come in.\nWould you believe it?"
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch):
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+@pytest.fixture
+def studio(tmp_path):
+    made = FakeStudio(tmp_path)
+    made.library.add("anna", a_voice("anna", 177), clip=(hum(8.2), 44100))
+    made.library.add("ben", a_voice("ben", 240), clip=None)
+    return made
+
+
+@pytest.fixture
+def make_app(tmp_path, studio):
+    """make_app(**settings of this run) -> S2App on the fake studio."""
+    def make(**options):
+        options.setdefault("text", TEXT)
+        options.setdefault("countdown", 0.0)
+        return S2App(studio, tmp_path / "config", tmp_path / "state", **options)
+
+    return make
+
+
+async def until(pilot, condition, seconds: float = 5.0):
+    """Wait for something that jobs bring about."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        await asyncio.sleep(0.005)
+        await pilot.pause()
+    await pilot.pause()
+    await pilot.pause()
+
+
+@asynccontextmanager
+async def running(app, size=(120, 40)):
+    """The app, loaded and settled; left properly afterwards."""
+    async with app.run_test(size=size) as pilot:
+        await until(pilot, lambda: app.is_running and not app.room.loading and not app.jobs.running)
+        yield pilot
+    app.leave()

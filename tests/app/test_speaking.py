@@ -1,0 +1,264 @@
+"""The main screen: text to sound, with the fake engine and loudspeaker."""
+
+import threading
+
+from s2mlx.errors import DeviceError, GenerationError, ModelError
+from s2mlx_app.widgets.status_line import StatusLine
+from s2mlx_app.widgets.transport import Transport
+from s2mlx_app.widgets.voice_list import VoiceList
+
+from .conftest import TEXT, running, until
+
+
+def state(app):
+    return app._main.query_one(StatusLine).state
+
+
+def enabled(app):
+    return {b.id.removeprefix("do-") for b in app._main.query_one(Transport).query("Button") if not b.disabled}
+
+
+async def test_speaks_the_text_and_shows_the_figures(make_app, studio):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        [request] = studio.engine.requests
+        assert request.text == TEXT and request.voice is None
+        [player] = studio.players
+        assert player.finished and abs(player.queued - 40 * 2048 / 44100) < 1e-6
+        shown = app._main.status.shown
+        assert (shown.first_audio, shown.rtf, shown.frames, shown.memory) == (0.31, 0.5, 40, 5_100_000_000)
+        assert abs(app._main.wave.envelope.seconds - player.queued) < 1e-6
+        assert state(app) == "ready" and enabled(app) == {"speak", "replay", "save", "live", "record"}
+
+
+async def test_stop_silences_and_keeps_what_was_made(make_app, studio):
+    studio.engine.gate = threading.Semaphore(0)
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app._main.made is not None and app._main.made.samples)
+        assert "stop" in enabled(app)
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.players[0].stopped and state(app) == "stopped"
+        [entry] = app.history.entries()
+        assert entry.finish_reason == "cancelled" and entry.frames >= 4
+
+
+async def test_speaking_again_stops_the_first(make_app, studio):
+    studio.engine.gate = threading.Semaphore(0)
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: studio.players)
+        first = app._main.sounding
+        studio.engine.gate = None
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert first.job.cancel.is_set() and len(studio.engine.requests) == 2
+        assert app._main.made.stats.frames == 40
+
+
+async def test_the_sentence_being_heard_is_marked(make_app, studio):
+    studio.play_speed = 0
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app._main.made and app._main.made.stats.frames == 40)
+        player, area = studio.players[0], app._main.editor.area
+        marked = set()
+        for share in (0.05, 0.5, 0.95):
+            player.position = share * player.queued
+            app._main.tick()
+            begin, end = area._heard
+            marked.add(TEXT[begin:end].strip())
+        assert marked == {"The harbour was quiet.", "[whisper] Nobody had heard the boat come in.", "Would you believe it?"}
+        row = TEXT[:area._heard[0] + 1].count("\n")
+        assert any(span.style.bold and span.style.underline for span in area.get_line(row).spans)
+        assert app._main.wave.position == player.position
+        await pilot.press("escape")
+        assert area._heard is None
+
+
+async def test_tags_complete(make_app):
+    app = make_app(text="")
+    async with running(app) as pilot:
+        await pilot.press(*"[whi")
+        menu = app._main.editor._menu
+        assert menu.display and menu.option_count == 2
+        await pilot.press("down", "enter")
+        assert app._main.editor.text == "[whispering]" and not menu.display
+        await pilot.press(*" hi ", "[", "escape")
+        assert not menu.display and app.screen is app._main
+        await pilot.press("enter")
+        assert app._main.editor.text == "[whispering] hi [\n"
+
+
+async def test_speakers_are_bound_to_voices(make_app, studio):
+    text = "<|speaker:0|>Hello.<|speaker:1|>Hello you."
+    app = make_app(text=text)
+    async with running(app) as pilot:
+        voices = app._main.query_one(VoiceList)
+        voices.focus()
+        voices.highlight("anna")
+        await pilot.press("enter")
+        await pilot.press("ctrl+s")
+        assert "speaker 1 has no voice" in state(app) and not studio.engine.requests
+        voices.highlight("ben")
+        await pilot.press("1")
+        assert app.settings.cast == ("anna", "ben")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert [voice.name for voice in studio.engine.requests[0].voice] == ["anna", "ben"]
+
+
+async def test_replay_and_click_in_the_waveform(make_app, studio):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        await pilot.press("ctrl+b")
+        await until(pilot, lambda: not app.jobs.running)
+        assert len(studio.players) == 2 and len(studio.engine.requests) == 1
+        assert abs(studio.players[1].queued - studio.players[0].queued) < 1e-6
+        wave = app._main.wave
+        await pilot.click(wave, offset=(wave.size.width // 2, 1))
+        await until(pilot, lambda: len(studio.players) == 3 and not app.jobs.running)
+        assert abs(studio.players[2].queued / studio.players[0].queued - 0.5) < 0.02
+
+
+async def test_saves_the_sound_and_asks_before_replacing(make_app, studio, tmp_path):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        target = tmp_path / "out.flac"
+        target.write_bytes(b"old")
+        await pilot.press("ctrl+o")
+        field = app.screen.query_one("#field-path")
+        assert field.value == "the-harbour-was-quiet-nobody.wav"
+        field.value = str(tmp_path / "out.xyz")
+        await pilot.press("enter")
+        assert "must end in" in str(app.screen.query_one("#trouble").content)
+        field.value = str(target)
+        await pilot.press("enter")
+        assert "exists" in str(app.screen.query_one("#trouble").content) and target.read_bytes() == b"old"
+        app.screen.query_one("#field-codes").value = True
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert len(studio.files[target]) == 40 * 2048 and (tmp_path / "out.npy").exists()
+
+
+async def test_speaks_as_soon_as_the_model_is_there(make_app, studio):
+    studio.load_gate = threading.Event()
+    app = make_app()
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: "40%" in state(app))
+        await pilot.press("ctrl+s")
+        assert "as soon as" in state(app)
+        studio.load_gate.set()
+        await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
+        assert app._main.made.stats.frames == 40
+
+
+async def test_loading_can_be_cancelled_and_begun_again(make_app, studio):
+    studio.load_gate = threading.Event()
+    app = make_app()
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.room.loading)
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.room.loading)
+        assert app.room.engine is None and "cancelled" in state(app)
+        studio.load_gate.set()
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
+
+
+async def test_a_model_that_fails_says_why(make_app, studio):
+    studio.load_error = ModelError("model.gguf needs 9 GB, the machine has 8: take a smaller file")
+    app = make_app()
+    async with running(app, (80, 24)):
+        assert "needs 9 GB" in state(app) and "^g" in state(app)
+
+
+async def test_without_a_loudspeaker_the_speech_is_still_made(make_app, studio):
+    studio.output_error = DeviceError("no output device")
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert app._main.made.stats.frames == 40 and "save" in enabled(app)
+        assert any("no output device" in note.message and "^o" in note.message for note in app._notifications)
+
+
+async def test_a_loudspeaker_that_vanishes_does_not_end_the_speech(make_app, studio):
+    studio.engine.gate = threading.Semaphore(1)
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: studio.players and len(studio.players[0].blocks) == 2)
+        studio.players[0].error = DeviceError("the headset is gone")
+        for _ in range(20):
+            studio.engine.gate.release()
+        await until(pilot, lambda: not app.jobs.running)
+        assert app._main.made.stats.frames == 40
+        assert sum("the headset is gone" in note.message for note in app._notifications) == 1
+
+
+async def test_an_engine_that_fails_midway_leaves_a_message(make_app, studio):
+    studio.engine.fail = GenerationError("the text is too long for the context")
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert "too long" in state(app) and app._main.sounding is None and "speak" in enabled(app)
+
+
+async def test_a_fault_of_ours_is_told_and_logged(make_app, studio):
+    studio.engine.fail = ZeroDivisionError("oops")
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert "ZeroDivisionError: oops" in state(app)
+        assert "Traceback" in app._log_path.read_text()
+
+
+async def test_says_that_the_limit_ended_the_speech(make_app, studio):
+    studio.engine.finish = "length"
+    studio.play_speed = 0
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "not the model" in state(app))
+
+
+async def test_slower_than_real_time_is_said(make_app, studio):
+    studio.engine.rtf, studio.play_speed = 3.2, 0
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app._main.made and app._main.made.stats.frames == 40)
+        assert "slower than real time" in state(app)
+
+
+async def test_the_text_is_kept_and_comes_back(make_app):
+    app = make_app(text="")
+    async with running(app) as pilot:
+        await pilot.press(*"Keep me")
+        await pilot.press("ctrl+q")
+    assert app.return_code == 0
+    assert make_app(text=None)._main._first_text == "Keep me"
+
+
+async def test_leaving_while_speaking_is_quick(make_app, studio):
+    studio.engine.gate = threading.Semaphore(0)
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app._main.made and app._main.made.samples)
+        await pilot.press("ctrl+q")
+    assert app.leave() and studio.players[0].stopped
+    assert not [t for t in threading.enumerate() if t.name.startswith("s2mlx-sound")]

@@ -1,0 +1,164 @@
+"""Voices on the main screen, on a real library in a folder of the test's own."""
+
+import threading
+
+from s2mlx.voice import Voice
+from s2mlx_app.widgets.status_line import StatusLine
+from s2mlx_app.widgets.voice_list import VoiceList
+
+from .conftest import running, until
+from .fakes import a_voice, hum
+
+
+def state(app):
+    return app._main.query_one(StatusLine).state
+
+
+def the_list(app, name=None):
+    voices = app._main.query_one(VoiceList)
+    voices.focus()
+    if name:
+        voices.highlight(name)
+    return voices
+
+
+def prompts(app):
+    voices = app._main.query_one(VoiceList)
+    return [str(voices.get_option_at_index(i).prompt) for i in range(voices.option_count)]
+
+
+async def test_lists_length_language_and_outline(make_app):
+    app = make_app(languages={"anna": "de"})
+    async with running(app):
+        own, anna, ben = prompts(app)
+        assert own.startswith("▸0 model's own voice")
+        assert "anna" in anna and "8.2s de" in anna and "█" in anna
+        assert "11.1s" in ben and "█" not in ben
+
+
+async def test_enter_chooses_and_the_choice_is_kept(make_app):
+    app = make_app()
+    async with running(app) as pilot:
+        the_list(app, "ben")
+        await pilot.press("enter")
+        assert app.settings.cast == ("ben",) and prompts(app)[2].startswith("▸0 ben")
+        await until(pilot, lambda: not app.jobs.running)
+    assert make_app().settings.cast == ("ben",)
+
+
+async def test_audition_plays_the_clip_and_says_when_there_is_none(make_app, studio):
+    app = make_app()
+    async with running(app) as pilot:
+        the_list(app, "anna")
+        await pilot.press("space")
+        await until(pilot, lambda: studio.players and not app.jobs.running)
+        assert abs(studio.players[0].queued - 8.2) < 0.05
+        the_list(app, "ben")
+        await pilot.press("space")
+        await until(pilot, lambda: "without its clip" in state(app))
+
+
+async def test_rename_moves_cast_and_language_along(make_app, studio):
+    app = make_app(cast=("anna",), languages={"anna": "de"})
+    async with running(app) as pilot:
+        the_list(app, "anna")
+        await pilot.press("r")
+        app.screen.query_one("#field-name").value = "Hanna"
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.names() == ["ben", "Hanna"]
+        assert app.settings.cast == ("Hanna",) and app.settings.languages == {"Hanna": "de"}
+        the_list(app, "Hanna")
+        await pilot.press("r")
+        app.screen.query_one("#field-name").value = "../out"
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.names() == ["ben", "Hanna"] and app._notifications
+
+
+async def test_delete_and_undo(make_app, studio):
+    app = make_app(cast=("anna",))
+    async with running(app) as pilot:
+        the_list(app, "anna")
+        await pilot.press("d")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.names() == ["ben"] and app.settings.cast == () and "u brings it back" in state(app)
+        await pilot.press("u")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.names() == ["anna", "ben"] and app.settings.cast == ("anna",)
+
+
+async def test_export_then_import(make_app, studio, tmp_path):
+    app = make_app()
+    async with running(app) as pilot:
+        the_list(app, "anna")
+        await pilot.press("e")
+        app.screen.query_one("#field-path").value = str(tmp_path / "shared.s2voice")
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.jobs.running)
+        assert Voice.load(tmp_path / "shared.s2voice") == a_voice("anna", 177)
+        the_list(app)
+        await pilot.press("i")
+        app.screen.query_one("#field-path").value = str(tmp_path / "shared.s2voice")
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.jobs.running)
+        assert "shared" in studio.library.names() and app.settings.cast == ("shared",)
+
+
+async def test_importing_a_broken_file_gives_one_message(make_app, studio, tmp_path):
+    (tmp_path / "bad.s2voice").write_bytes(b"S2VOICE\0garbage")
+    app = make_app()
+    async with running(app) as pilot:
+        the_list(app)
+        await pilot.press("i")
+        app.screen.query_one("#field-path").value = str(tmp_path / "bad.s2voice")
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.names() == ["anna", "ben"] and len(app._notifications) == 1 and app._main.work is None
+
+
+async def test_a_broken_voice_in_the_folder_is_shown_as_such(make_app, studio):
+    (studio.library.folder / "cracked.s2voice").write_bytes(b"nonsense")
+    app = make_app()
+    async with running(app):
+        assert any("cracked" in line and "unusable" in line for line in prompts(app))
+
+
+async def test_add_from_a_clip_can_be_cancelled(make_app, studio, tmp_path):
+    clip = tmp_path / "clip.wav"
+    clip.write_bytes(b"x")
+    studio.files[clip] = hum(6)
+    studio.engine.clone_gate = threading.Event()
+    app = make_app()
+    async with running(app) as pilot:
+        async def add():
+            the_list(app)
+            await pilot.press("a")
+            app.screen.query_one("#field-path").value = str(clip)
+            await pilot.press("enter")
+            assert "words are needed" in str(app.screen.query_one("#trouble").content)
+            app.screen.query_one("#field-words").value = "What was said."
+            await pilot.press("enter")
+
+        await add()
+        await until(pilot, lambda: "encoding" in state(app))
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.jobs.running)
+        assert "clip" not in studio.library.names()
+        studio.engine.clone_gate.set()
+        await add()
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.get("clip").transcript == "What was said." and app.settings.cast == ("clip",)
+        assert studio.library.clip("clip") is not None
+
+
+async def test_a_voice_from_the_command_line_is_listed_but_not_saved(make_app, studio):
+    app = make_app(guests={"guest": a_voice("guest")}, cast=("guest",))
+    async with running(app) as pilot:
+        assert any(line.startswith("▸0 guest") for line in prompts(app))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.engine.requests[0].voice[0].name == "guest"
+        the_list(app, "guest")
+        await pilot.press("d")
+        assert "not saved" in state(app)
