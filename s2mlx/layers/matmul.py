@@ -5,15 +5,20 @@ MLX's CPU wheels carry the reference BLAS: one core, no blocking, ~7 GFLOP/s. Nu
 product worth the detour is computed by NumPy. The detour evaluates `x` at once, which on this backend costs
 microseconds; on a GPU it would be a synchronisation, so there MLX always computes.
 
-`S2MLX_HOST_BLAS=off` keeps every product in MLX's graph, as the counting of graph nodes needs it.
+`S2MLX_HOST_BLAS` is the number of threads OpenBLAS may use in this process, 1 unless set: its threads wait for each other
+by spinning, which on a machine that does anything else makes a product up to 100 times slower. `off` keeps every product
+in MLX's graph, as the counting of graph nodes needs it.
 """
 
 from __future__ import annotations
 
 import os
+from functools import cache
 
 import mlx.core as mx
 import numpy as np
+
+from ..errors import UsageError
 
 # Below this many multiply-adds the detour (~20 us) costs more than it saves.
 _WORTH_IT = 200_000
@@ -21,7 +26,18 @@ _WORTH_IT = 200_000
 
 def host_blas() -> bool:
     """Whether dense products may be computed by NumPy: CPU backend, not switched off."""
-    return mx.default_device() == mx.Device(mx.cpu) and os.environ.get("S2MLX_HOST_BLAS", "on") != "off"
+    setting = os.environ.get("S2MLX_HOST_BLAS", "1")
+    return mx.default_device() == mx.Device(mx.cpu) and setting != "off" and _limit_threads(setting)
+
+
+@cache
+def _limit_threads(setting: str) -> bool:
+    from threadpoolctl import threadpool_limits
+
+    if not setting.isdecimal() or int(setting) < 1:
+        raise UsageError(f"S2MLX_HOST_BLAS must be `off` or a number of threads, not {setting!r}")
+    threadpool_limits(int(setting), user_api="blas")
+    return True
 
 
 def matmul(x: mx.array, w: mx.array) -> mx.array:
