@@ -6,8 +6,7 @@ in, arrays out, no state.
 
     qmv             matrix-vector over raw GGUF blocks, with RMSNorm, residual add or SwiGLU in the same launch
     dequantize      raw GGUF blocks to a matrix, whole or chosen rows
-    fast_attention  attention of the Fast-AR: norm, RoPE, cache append and softmax in one launch
-    step_attention  one position of the Slow-AR against a long cache
+    attention       of the Fast-AR and of one Slow-AR position: norm, RoPE, cache and softmax in one launch
     sampler         top-k, top-p, temperature, draw and the repetition-aware second draw
     conv            Snake, causal dilated or transposed convolution, bias, activation, residual
     convnext        depthwise causal convolution and LayerNorm

@@ -36,7 +36,7 @@ int main(int, char** argv) {
     std::vector<void*> memory;
     for (Buffer& b : buffers) {  // malloc to the byte: ASan guards both ends
       b.memory = malloc(b.initial.size());
-      memcpy(b.memory, b.initial.data(), b.initial.size());
+      if (!b.initial.empty()) memcpy(b.memory, b.initial.data(), b.initial.size());
       memory.push_back(b.memory);
     }
     shim::machine.body = [&](const shim::Ids& ids) { shim_kernels[head[0]](ids, memory.data()); };

@@ -1,0 +1,109 @@
+"""One draw per sequence from logits, on the device.
+
+Entries of the softmax are sorted, best first, ties by lower index; entry i stays if i < top_k and it is the best one or the
+sum up to and including it is at most top_p (at top_p 1 all stay). The logits that stay are divided by the temperature, and
+the draw inverts the cumulative distribution at a uniform number that the caller brings, so that a seed means the same on
+every backend. Temperature 0 takes the best entry. top_k 0 means no limit.
+
+Repetition: a token that stands in the window, and is not the last column (the end), is drawn once more from the same logits
+with other settings and a second uniform number (VALL-E 2, arXiv:2406.05370).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import mlx.core as mx
+
+from . import metal
+
+MAX_TOP_K = 256         # what the kernel's threadgroup memory holds; more than that takes the reference
+_SIMDGROUPS = 16
+
+
+class Settings(NamedTuple):
+    """How to draw. The `again_` pair is for the second draw."""
+
+    temperature: float
+    top_p: float
+    top_k: int
+    again_temperature: float = 1.0
+    again_top_p: float = 0.9
+
+
+def draw(logits: mx.array, uniform: mx.array, settings: Settings) -> mx.array:
+    """logits [B, n], uniform float32 [B] in [0, 1) -> int32 [B]."""
+    batch = logits.shape[0]
+    return _choose(logits, uniform[:, None], _ones(batch, 1), _ones(batch), settings, False)[0]
+
+
+def draw_semantic(logits: mx.array, uniforms: mx.array, window: mx.array, may_end: mx.array,
+                  settings: Settings) -> tuple[mx.array, mx.array]:
+    """logits [B, n], uniforms float32 [B, 2], window int32 [B, w], may_end int32 [B] (0 closes the last column)
+    -> tokens int32 [B], window with the token at its end and its oldest gone."""
+    return _choose(logits, uniforms, window, may_end, settings, True)
+
+
+def sampler_reference(logits, uniforms, window, may_end, settings, again):
+    """Both draws in plain MLX, as `draw_semantic`; without `again` the window is not looked at."""
+    logits, n = logits.astype(mx.float32), logits.shape[1]
+    closed = (mx.arange(n) == n - 1) & (may_end[:, None] == 0)
+    logits = mx.where(closed, -mx.inf, logits)
+    order = mx.argsort(-logits, axis=-1)
+    if 0 < settings.top_k < n:
+        order = order[:, :settings.top_k]
+    values = mx.take_along_axis(logits, order, axis=-1)
+    mass = mx.cumsum(mx.exp(values - mx.logsumexp(logits, axis=-1, keepdims=True)), axis=-1)
+
+    def pick(u, temperature, top_p):
+        if temperature == 0:
+            return order[:, 0]
+        weight = mx.exp((values - values[:, :1]) / temperature)
+        if top_p < 1:
+            weight = mx.where((mass <= top_p) | (mx.arange(values.shape[1]) == 0), weight, 0)
+        cumulative = mx.cumsum(weight, axis=-1)
+        rank = mx.sum(cumulative < u[:, None] * cumulative[:, -1:], axis=-1, keepdims=True)
+        return mx.take_along_axis(order, rank, axis=-1)[:, 0]
+
+    tokens = pick(uniforms[:, 0], settings.temperature, settings.top_p).astype(mx.int32)
+    if again:
+        second = pick(uniforms[:, 1], settings.again_temperature, settings.again_top_p).astype(mx.int32)
+        tokens = mx.where(mx.any(window == tokens[:, None], axis=-1) & (tokens != n - 1), second, tokens)
+    return tokens, mx.concatenate([window[:, 1:], tokens[:, None]], axis=-1)
+
+
+def _choose(logits, uniforms, window, may_end, settings, again):
+    arguments = logits, uniforms, window, may_end, Settings(*settings), again
+    key = ("sampler", logits.dtype, window.shape[1], again)
+    if 0 < settings.top_k <= MAX_TOP_K and metal.trusted(key, _launch, sampler_reference, lambda: _sample(arguments)):
+        return _launch(*arguments)
+    return sampler_reference(*arguments)
+
+
+def _launch(logits, uniforms, window, may_end, settings, again):
+    batch, length = window.shape
+    return metal.load("sampler.metal")["sampler"](
+        [logits, _settings(settings), uniforms, window, may_end],
+        grid=(32 * _SIMDGROUPS, batch, 1), threadgroup=(32 * _SIMDGROUPS, 1, 1),
+        outputs=[((batch,), mx.int32), ((batch, length), mx.int32)],
+        T=logits.dtype, AGAIN=again, WINDOW=length, SIMDGROUPS=_SIMDGROUPS, LIMIT=MAX_TOP_K)
+
+
+@cache
+def _settings(settings: Settings) -> mx.array:
+    return mx.array([*settings, 0, 0, 0], mx.float32)
+
+
+@cache
+def _ones(*shape: int) -> mx.array:
+    return mx.ones(shape, mx.int32)
+
+
+def _sample(arguments):
+    logits, _, window, _, _, again = arguments
+    logits = mx.random.normal((2, 300), key=mx.random.key(0)) * 3
+    tokens = mx.array([[3] * window.shape[1], [-1] * window.shape[1]], mx.int32)
+    uniforms = mx.array([[0.3, 0.6], [0.9, 0.2]])
+    return (logits.astype(arguments[0].dtype), uniforms if again else uniforms[:, :1], tokens, mx.array([1, 0], mx.int32),
+            Settings(0.8, 0.8, 30), again)

@@ -1,0 +1,73 @@
+// Attention of one new position of the Slow-AR against its cache, in one launch: q/k norm, RoPE, softmax over all.
+// Template: T (type of qkv and y), C (type of the cache), D, HEADS, KV_HEADS, NORM (q/k norm), SIMDGROUPS.
+//
+// One threadgroup per query head and sequence; its simdgroups share out the cached positions, each with a softmax of its
+// own, and merge at the end. The new position's key and value are returned for the caller to append: the cache is too long
+// to be copied, and MLX's kernels never write to their inputs.
+#include "heads.metal"
+
+// qkv T [B, (HEADS + 2 KV_HEADS) D] as [q | k | v], keys and values C [B, KV_HEADS, capacity, D] of which positions[b]
+// are filled, table float32 [> positions[b], D], gains [D] -> y T [B, HEADS D], new key and value C [B, KV_HEADS, 1, D]
+//: kernel step_attention(qkv, keys, values, positions, table, q_gain, k_gain, eps) -> y, new_key, new_value
+  constexpr int GROUP = HEADS / KV_HEADS;
+  const uint lane = thread_index_in_simdgroup;
+  const int simdgroup = int(simdgroup_index_in_threadgroup);
+  const int head = int(threadgroup_position_in_grid.y), b = int(threadgroup_position_in_grid.z), kv = head / GROUP;
+  const int past = positions[b];
+  const device T* token = qkv + size_t(b) * (HEADS + 2 * KV_HEADS) * D;
+
+  s2::Head<D> q;
+  q.load(token + head * D, lane);
+  if (NORM) q.normalize(q_gain, eps, lane);
+  q.rotate(table + size_t(past) * D, lane);
+
+  s2::Softmax<D> softmax;
+  softmax.start();
+  s2::Head<D> k, v;
+  if (simdgroup == 0) {
+    k.load(token + (HEADS + kv) * D, lane);
+    if (NORM) k.normalize(k_gain, eps, lane);
+    k.rotate(table + size_t(past) * D, lane);
+    v.load(token + (HEADS + KV_HEADS + kv) * D, lane);
+    if (head % GROUP == 0) {
+      k.store(new_key + size_t(b * KV_HEADS + kv) * D, lane);
+      v.store(new_value + size_t(b * KV_HEADS + kv) * D, lane);
+    }
+    k.template round_to<C>();
+    v.template round_to<C>();
+    softmax.add(q.dot(k) * rsqrt(float(D)), v);
+  }
+  const size_t first = size_t(b * KV_HEADS + kv) * keys_shape[2] * D;
+  for (int p = simdgroup; p < past; p += SIMDGROUPS) {
+    k.load(keys + first + size_t(p) * D, lane);
+    v.load(values + first + size_t(p) * D, lane);
+    softmax.add(q.dot(k) * rsqrt(float(D)), v);
+  }
+
+  threadgroup float peaks[SIMDGROUPS];
+  threadgroup float totals[SIMDGROUPS];
+  threadgroup float sums[SIMDGROUPS][D];
+  if (lane == 0) {
+    peaks[simdgroup] = softmax.peak;
+    totals[simdgroup] = softmax.total;
+  }
+  for (int j = 0; j < s2::Head<D>::PAIRS; j++) {
+    const int i = 2 * (int(lane) + 32 * j);
+    if (i < D) {
+      sums[simdgroup][i] = softmax.sum.pair[j].x;
+      sums[simdgroup][i + 1] = softmax.sum.pair[j].y;
+    }
+  }
+  threadgroup_barrier(mem_flags::mem_threadgroup);
+
+  float peak = peaks[0];
+  for (int s = 1; s < SIMDGROUPS; s++) peak = max(peak, peaks[s]);
+  for (int i = int(thread_index_in_threadgroup); i < D; i += 32 * SIMDGROUPS) {
+    float sum = 0.0f, total = 0.0f;
+    for (int s = 0; s < SIMDGROUPS; s++) {
+      const float weight = exp(peaks[s] - peak);
+      sum += weight * sums[s][i];
+      total += weight * totals[s];
+    }
+    y[(size_t(b) * HEADS + head) * D + i] = T(sum / total);
+  }
