@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 
+from ..weights.layout import role
 from . import model
 from .terminal import size, table
 
@@ -15,8 +16,8 @@ _POSITIONS = 2048  # of the KV cache that `memory_needed` counts: a reference of
 def configure(parser) -> None:
     parser.add_argument("name", nargs="?", metavar="MODEL", help="as for -m; default: the configured model, else the demo voice")
     parser.option("-m", "--model", metavar="PATH|NAME", help="the same as MODEL")
-    model.add_manners(parser, json="print one JSON object: {name, path, file_bytes, parameters, types: {TYPE: {tensors, bytes}}, "
-                                   "config, memory: {weights, kv_cache, needed}, sampling, licence}")
+    model.add_manners(parser, json="print one JSON object: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}}, "
+                                   "config, memory: {weights, kv_cache, positions, needed}, licence, is_demo}")
 
 
 def run(args, console) -> int:
@@ -33,19 +34,20 @@ def run(args, console) -> int:
 
 def describe(checkpoint) -> dict:
     """What can be said of an open checkpoint without building a network."""
-    config, types, parameters = checkpoint.config, {}, 0
-    for tensor in checkpoint.tensors.values():
+    config, types, parameters, weights = checkpoint.config, {}, 0, 0
+    for name, tensor in checkpoint.tensors.items():
         entry = types.setdefault(tensor.type.name, {"tensors": 0, "bytes": 0})
         entry["tensors"] += 1
         entry["bytes"] += tensor.nbytes
-        parameters += math.prod(tensor.shape)
-    dense = checkpoint.storage.value == "dense"
-    weights = 4 * parameters if dense else checkpoint.packed_bytes
-    slow = config.slow
-    kv_cache = 2 * slow.layers * slow.kv_heads * slow.head_dim * 4 * min(_POSITIONS, config.context_length) if slow else 0
+        elements = math.prod(tensor.shape)
+        parameters += elements
+        dense = role(name) == "other" or tensor.storage.value == "dense"
+        weights += 4 * elements if dense else tensor.nbytes
+    slow, positions = config.slow, min(_POSITIONS, config.context_length)
+    kv_cache = 2 * slow.layers * slow.kv_heads * slow.head_dim * 4 * positions if slow else 0
     return {"name": config.name, "path": str(checkpoint.path), "parameters": parameters, "bytes": checkpoint.packed_bytes,
             "types": types, "config": dataclasses.asdict(config),
-            "memory": {"weights": weights, "kv_cache": kv_cache, "needed": weights + kv_cache, "form": checkpoint.storage.value},
+            "memory": {"weights": weights, "kv_cache": kv_cache, "positions": positions, "needed": weights + kv_cache},
             "licence": model.LICENCE if is_s2_pro(config) else None}
 
 
@@ -70,8 +72,8 @@ def _text(facts) -> str:
     else:
         rows.append(["codec", "none: it cannot make or read sound"])
     rows += [["types", ", ".join(f"{name} {t['tensors']} ({size(t['bytes'])})" for name, t in sorted(facts["types"].items()))],
-             ["memory", f"about {size(memory['needed'])}: weights {size(memory['weights'])} ({memory['form']}), "
-                        f"KV cache {size(memory['kv_cache'])} at {_POSITIONS} positions; and some for the codec"]]
+             ["memory", f"about {size(memory['needed'])}: weights {size(memory['weights'])}, "
+                        f"KV cache {size(memory['kv_cache'])} at {memory['positions']} positions; and some for the codec"]]
     if facts["licence"]:
         rows.append(["licence", facts["licence"]])
     return table(rows)

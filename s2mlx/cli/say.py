@@ -38,7 +38,7 @@ def configure(parser) -> None:
     option("--top-p", type=float, metavar="P", help="sample from the likeliest tokens of this mass; default: the model's, 0.8")
     option("--top-k", type=int, metavar="K", help="sample from the K likeliest tokens, 0 is off; default: the model's, 30")
     option("--seed", type=int, metavar="N", help="the same seed gives the same speech; default: drawn")
-    option("--max-frames", type=int, default=1024, metavar="N", help="longest pass, one frame is 46 ms; default 1024")
+    option("--max-frames", type=int, metavar="N", help="longest pass, one frame is 46 ms; default 1024, or what fits")
     option("--min-frames", type=int, default=0, metavar="N", help="shortest pass; default 0")
     option("--pause-ms", type=int, default=250, metavar="MS", help="silence between passes of a long text; default 250")
     option("--codes", metavar="FILE.npy", help="also save the frames, int32 [num_codebooks, frames]")

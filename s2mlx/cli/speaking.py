@@ -12,6 +12,7 @@ import numpy as np
 
 from ..audio.loudness import peak_normalize, trim_end
 from ..errors import GenerationError
+from ..options import DEFAULT_MAX_FRAMES
 from ..speech import CANCELLED, LENGTH, STOP, Stats
 from .outputs import CodesFile, open_audio
 from .terminal import seconds
@@ -81,10 +82,11 @@ class Job:
         cut = [p for p in self.figures.passes if p["finish_reason"] == LENGTH]
         if cut:
             where = "" if len(self.figures.passes) == 1 else f" in {len(cut)} of {len(self.figures.passes)} passes"
-            if cut[0]["frames"] < self.options.max_frames:
+            most = self.options.max_frames or DEFAULT_MAX_FRAMES
+            if cut[0]["frames"] < most:
                 limit, advice = "the end of the model's context", "split the text or use a shorter reference"
             else:
-                limit, advice = f"the limit of {self.options.max_frames} frames", "raise it with --max-frames"
+                limit, advice = f"the limit of {most} frames", "raise it with --max-frames"
             self.console.warn(f"{limit}, not the model, ended the speech{where}; {advice}")
         if self.speaker and self.speaker.underruns:
             self.console.warn(f"the sound stopped {self.speaker.underruns} times to wait for the model")

@@ -34,7 +34,8 @@ def finished(process):
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["--version"], ["say", "--help"], ["record", "--help"], ["tui", "--help"],
-                                  ["download", "--help"], ["voice", "add", "--help"], ["say", "--bad"]])
+                                  ["download", "--help"], ["info", "--help"], ["encode", "--help"], ["decode", "--help"],
+                                  ["devices", "--help"], ["voice", "add", "--help"], ["say", "--bad"]])
 def test_help_imports_nothing_heavy(argv):
     script = ("import sys; from s2mlx.cli.main import main; code = main();"
               "print('MODULES', *sorted({m.split('.')[0] for m in sys.modules}))")
