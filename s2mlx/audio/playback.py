@@ -53,6 +53,7 @@ class Playback:
         self._finished = self._playing = self._began = self._done = self._stopped = self._paused = False
         self._flushed = False
         self._tail = 0                               # frames of silence written behind the last speech
+        self._lead_in = None                         # frames of silence still to write ahead of it; None: not known yet
         self._heard = 0                              # frames at the device's rate, never decreasing
 
     # --- for producers, any thread ---------------------------------------------------------------------------------
@@ -254,6 +255,10 @@ class Playback:
             if not self._began and waiting:
                 self._began = True
                 events.append("started")
+        if self._lead_in is None:
+            self._lead_in = round(self._stream.lead_in * self.device_rate)
+        if self._lead_in > 0 and len(self._line):
+            return np.zeros(min(size, self._lead_in), np.float32), False, 0
         block = self._line.take(size)
         if len(block):
             return block, True, 0
@@ -294,6 +299,7 @@ class Playback:
             self._speech_ends, self._tail = self._dry_at, 0
         else:
             self._tail += taken
+            self._lead_in = max(0, (self._lead_in or 0) - taken)
         self._advance()
         self._line.forget_before(self._line.cursor - round(_KEEP * self.device_rate))
         self._source.forget_before(round((self._heard / self.device_rate - _KEEP) * self.rate))
@@ -322,6 +328,7 @@ class Playback:
         if self._paused and not self._stopped:
             self._line.go_back_to(self._heard)   # the device dropped the rest; it is played again later
             self._playing = False
+            self._lead_in = None
         events.append("stopped" if self._stopped else "paused" if self._paused else "cleared")
         self.changed.notify_all()
 

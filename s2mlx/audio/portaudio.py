@@ -16,7 +16,8 @@ from . import devices
 from .backend import RateRefused
 from .devices import Device
 
-LATENCY = 0.08       # s asked for: rides out a pause of the interpreter, yet ends within 0.1 s if nothing can be dropped
+LATENCY = 0.08       # s asked for: rides out a pause of the interpreter, yet is over within 0.1 s if not dropped
+LEAD_IN = 0.04       # s; sound servers and amplifiers lose the first 20 ms of a flow (measured with PulseAudio)
 GIVE_UP = 3.0        # s without any progress: the device is gone, though nobody said so
 _POLL = 0.004        # s
 _BLOCK_SECONDS = 0.02
@@ -93,6 +94,7 @@ class _Output(_Stream):
         super().__init__(device, stream)
         self._channels = channels
         self.latency = float(stream.latency)
+        self.lead_in = LEAD_IN
         self.underflows = 0
 
     def write(self, block: np.ndarray) -> int:

@@ -1,7 +1,7 @@
 """Devices with a clock of their own: time passes when they say so, and no test sleeps.
 
-`World` is one timeline: a device that waits for room lets time pass, and whatever is due by then (a chunk that is ready,
-a key that is pressed) happens at its moment. Everything runs in the test's own thread.
+`World` is one timeline: a device that waits for room lets time pass, and whatever is due by then (a chunk that
+is ready, a key that is pressed) happens at its moment. Everything runs in the test's own thread.
 """
 
 import heapq
@@ -50,11 +50,11 @@ class Speaker:
     `out` is what came out of it, with the zeros it put where it had nothing. `fault(frames_out)` may raise.
     """
 
-    def __init__(self, world, rate, block, buffer_seconds=0.08, fault=lambda out: None):
+    def __init__(self, world, rate, block, buffer_seconds=0.08, lead_in=0.0, fault=lambda out: None):
         self.world, self.rate, self.block, self._fault = world, rate, block, fault
         self.capacity = max(2 * block, round(buffer_seconds * rate))
         self.latency = self.capacity / rate
-        self.underflows = 0
+        self.lead_in, self.underflows = lead_in, 0
         self._queue, self._queued = [], 0
         self._started = None      # when the running flow began, and how many periods have gone out since
         self._periods = 0
@@ -156,7 +156,7 @@ def produce(world, playback, samples, sizes, rtf, rate, start=0.0):
 class Stuck:
     """A speaker that accepts `writes` blocks and then never returns: a driver that hangs. Real threads, no clock."""
 
-    latency, underflows = 0.1, 0
+    latency, lead_in, underflows = 0.1, 0.0, 0
 
     def __init__(self, writes):
         self._left = writes

@@ -307,6 +307,22 @@ def test_two_utterances_on_one_stream():
     assert gaps_and_loss(stream.heard()[spoken:], second) == (0, True)
 
 
+def test_a_device_that_swallows_the_first_moments():
+    """Silence goes ahead of the speech, at the start and after a pause, and position does not count it."""
+    world, samples = World(), speech(2)
+    system = System(world, 64, lead_in=0.05)
+    player = playback(system, RATE)
+    produce(world, player, samples, even(len(samples), 4096), 0.2, RATE)
+    world.at(1.2, player.pause)
+    world.at(3.0, player.resume)
+    run(player, world)
+    heard = system.speaker.heard()
+    first = np.flatnonzero(heard)[0]
+    zeros, _ = gaps_and_loss(heard, samples)
+    assert abs(first - 0.05 * RATE) <= 128 and abs(zeros - 0.05 * RATE) <= 256
+    assert player.position == pytest.approx(2) and player.underruns == 0
+
+
 def test_finish_without_sound_is_done():
     world = World()
     player = playback(System(world), RATE)

@@ -1,0 +1,136 @@
+"""The real thing: PortAudio, a real sound server, and a recording of what came out. Skipped where there is no PulseAudio."""
+
+import json
+
+import numpy as np
+
+from .loop import RATE, loop  # noqa: F401  (a fixture)
+
+# Plays argv[1] (float32 at argv[2] Hz) in chunks, each after the time its generation would take, at real-time factor argv[3].
+PLAY = """
+import json, sys, time
+import numpy as np
+from s2mlx.audio.speaker import Player
+
+samples, rate, rtf = np.load(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+events = []
+with Player(rate, on_event=events.append) as player:
+    player.begin(rtf, len(samples) / rate)
+    for begin in range(0, len(samples), 4096):
+        piece = samples[begin:begin + 4096]
+        time.sleep(rtf * len(piece) / rate)
+        player.play(piece)
+    player.finish()
+    heard = player.wait(60)
+    print(json.dumps([heard, str(player.error), player.underruns, events, player.position, player.device_name]))
+    time.sleep(0.3)
+"""
+
+# Stops noise in the middle and measures, on the recorded monitor, how long it still sounded. The recorder's own delay
+# is part of the figure, so it is an upper bound.
+STOP = """
+import json, os, subprocess, sys, threading, time
+import numpy as np
+from s2mlx.audio.speaker import Player
+
+RATE = 44100
+recorder = subprocess.Popen(["parec", "--device=loop.monitor", f"--rate={RATE}", "--channels=1", "--format=s16le",
+                             "--latency-msec=10", "--raw"], stdout=subprocess.PIPE)
+pieces, zero = [], [1e18]      # zero: clock time of recorded sample 0, seen through the fastest arrival
+
+def listen():
+    count = 0
+    while data := os.read(recorder.stdout.fileno(), 4096):
+        pieces.append(data)
+        count += len(data) // 2
+        zero[0] = min(zero[0], time.monotonic() - count / RATE)
+
+threading.Thread(target=listen, daemon=True).start()
+noise = np.random.default_rng(0).uniform(-0.5, 0.5, 10 * RATE).astype(np.float32)
+results = []
+with Player(RATE) as player:
+    for _ in range(3):
+        player.begin(0.1, 10)
+        player.play(noise)
+        player.finish()
+        while player.position < 0.7:
+            time.sleep(0.01)
+        pressed = time.monotonic()
+        player.stop()
+        returned = time.monotonic()
+        time.sleep(0.5)
+        sound = np.frombuffer(b"".join(list(pieces)), "<i2")
+        last = np.flatnonzero(sound)[-1]
+        results.append([zero[0] + last / RATE - pressed, returned - pressed])
+recorder.terminate()
+recorder.wait()
+print(json.dumps(results))
+"""
+
+
+def recorded(path):
+    return np.fromfile(path, "<i2").astype(np.float32) / 32768
+
+
+def align(recording, samples):
+    """(lag in samples, correlation) of the samples in the recording."""
+    size = 1 << (len(recording) + len(samples)).bit_length()
+    product = np.fft.irfft(np.fft.rfft(recording, size) * np.conj(np.fft.rfft(samples, size)), size)
+    lag = int(np.argmax(product[:len(recording)]))
+    part = recording[lag:lag + len(samples)]
+    samples = samples[:len(part)]
+    return lag, float(np.dot(part, samples) / (np.linalg.norm(part) * np.linalg.norm(samples)))
+
+
+def play_and_record(loop, tmp_path, samples, rate, rtf):  # noqa: F811
+    np.save(tmp_path / "samples.npy", samples)
+    recorder = loop.record_monitor(tmp_path / "monitor.raw")
+    try:
+        done = loop.python(PLAY, tmp_path / "samples.npy", rate, rtf)
+    finally:
+        recorder.terminate()
+        recorder.wait()
+    return json.loads(done.stdout), recorded(tmp_path / "monitor.raw")
+
+
+def voice(seconds, rate, seed=1):
+    """Band-limited noise in syllables: it has one alignment only, and survives a resampler."""
+    rng = np.random.default_rng(seed)
+    n = round(seconds * rate)
+    spectrum = np.fft.rfft(rng.standard_normal(n))
+    spectrum[np.fft.rfftfreq(n, 1 / rate) > 5000] = 0
+    sound = np.fft.irfft(spectrum, n) * (0.55 + 0.45 * np.sin(2 * np.pi * 3 * np.arange(n) / rate))
+    return (0.5 * sound / np.abs(sound).max()).astype(np.float32)
+
+
+def test_played_equals_generated(loop, tmp_path):  # noqa: F811
+    samples = voice(2.5, RATE)
+    (heard, error, underruns, events, position, device), recording = play_and_record(loop, tmp_path, samples, RATE, 0.5)
+    assert heard and error == "None" and device and abs(position - 2.5) < 0.01
+    lag, correlation = align(recording, samples)
+    assert correlation > 0.999 or underruns, (lag, correlation)   # a machine too busy to play says so
+    part = recording[lag:lag + len(samples)]
+    if not underruns:
+        assert len(part) == len(samples) and np.abs(part - samples).max() < 1e-3
+        assert events == ["started", "finished"]
+
+
+def test_slower_than_real_time_is_played_without_a_gap(loop, tmp_path):  # noqa: F811
+    samples = voice(2.0, RATE, seed=2)
+    (heard, error, underruns, *_), recording = play_and_record(loop, tmp_path, samples, RATE, 1.5)
+    assert heard and error == "None"
+    assert align(recording, samples)[1] > 0.999 or underruns
+
+
+def test_a_rate_of_its_own(loop, tmp_path):  # noqa: F811
+    samples = voice(1.5, 24000, seed=3)
+    (heard, error, underruns, *_), recording = play_and_record(loop, tmp_path, samples, 24000, 0.3)
+    from s2mlx.audio.resample import resample
+
+    assert heard and error == "None" and (align(recording, resample(samples, 24000, RATE))[1] > 0.99 or underruns)
+
+
+def test_stop_is_heard_within_100_ms(loop):  # noqa: F811
+    results = json.loads(loop.python(STOP).stdout)
+    assert min(after for after, _ in results) < 0.1, results
+    assert min(took for _, took in results) < 0.1, results
