@@ -294,15 +294,13 @@ class RecordScreen(Screen[Recorded | None]):
                 self._record_failed(lost or RuntimeError("the microphone gave no sound"))
                 self._enter(IDLE)
                 return
-            self._took(*result)
-            if lost:
-                self.verdict(f"{self.app.explain(lost)}  What came before is kept.")
+            self._took(*result, remark=f"{self.app.explain(lost)}; what came before is kept. " if lost else "")
 
         self.app.jobs.start("stop recording", stop, done=done, failed=self._record_failed)
 
     # the take
 
-    def _took(self, samples: np.ndarray, rate: int) -> None:
+    def _took(self, samples: np.ndarray, rate: int, remark: str = "") -> None:
         self.samples, self.rate = samples, rate
         self._show_take()
         take = HeldTake(samples, rate)
@@ -315,7 +313,7 @@ class RecordScreen(Screen[Recorded | None]):
             self.take.show(samples, rate)
             self.take.begin, self.take.end = begin, end
             self.take.refresh()
-            self.verdict("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems))
+            self.verdict(remark + ("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems)))
             self._enter(REVIEW)
             if self.live and verdict.ok:
                 self.action_save()

@@ -1,0 +1,102 @@
+"""Each screen in a state worth looking at, the same every time: for the snapshots and for the README's pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from textual.widgets import Input, TextArea
+
+from s2mlx_app.app import S2App
+from s2mlx_app.history import Utterance
+from s2mlx_app.screens.record import REVIEW, RecordScreen
+from s2mlx_app.session import Recovered
+
+from .fakes import FakeStudio, a_voice, hum
+
+TEXT = """\
+The harbour was quiet before dawn. [whisper] Nobody had heard the boat come in.
+
+<|speaker:1|>Would you believe it? [laughing] It was full of oranges.
+"""
+
+
+def make_app(folder: Path, theme: str = "s2-dark") -> S2App:
+    studio = FakeStudio(folder)
+    studio.play_speed = 0
+    for name, frames in (("anna", 177), ("ben", 240), ("café", 133)):
+        studio.library.add(name, a_voice(name, frames), clip=(speech(frames / 21.5, len(name) + frames), 44100))
+    studio.engine.frames = 120
+    return S2App(studio, folder / "config", folder / "state", text=TEXT, countdown=0.0, theme=theme, cast=("anna", "ben"),
+                 languages={"anna": "en", "ben": "de", "café": "fr"})
+
+
+def speech(seconds: float, seed: int):
+    """Louder and quieter syllables."""
+    import numpy as np
+
+    sound = hum(seconds, 0.5)
+    steps = np.random.default_rng(seed).uniform(0.15, 1.0, int(seconds * 4) + 2)
+    return sound * np.interp(np.arange(len(sound)), np.arange(len(steps)) * 11025, steps).astype(np.float32)
+
+
+async def settle(pilot) -> None:
+    import asyncio
+
+    await pilot.pause()
+    while pilot.app.jobs.running or pilot.app.room.loading:
+        await asyncio.sleep(0.01)
+    for kind in (Input, TextArea):
+        for widget in pilot.app.screen.query(kind):
+            widget.cursor_blink = False
+    await pilot.pause()
+    await pilot.pause()
+
+
+async def main(pilot) -> None:
+    """While the second half of an utterance is heard."""
+    import asyncio
+
+    app = pilot.app
+    await settle(pilot)
+    await pilot.press("ctrl+s")
+    while not (app._main.made and app._main.made.stats.frames == 120):
+        await asyncio.sleep(0.01)
+    await pilot.pause()
+    app.studio.players[0].position = 3.3
+    app._main._ticking.pause()
+    app._main.tick()
+    await pilot.pause()
+
+
+async def record(pilot) -> None:
+    """A take in the hand."""
+    await settle(pilot)
+    pilot.app.push_screen(RecordScreen(recovered=Recovered(speech(9.4, 3), 44100, "The harbour was quiet before dawn.", "me")))
+    await settle(pilot)
+    assert pilot.app.screen.state == REVIEW
+    pilot.app.screen.meter.show(-9.0, -18.0)
+
+
+async def history(pilot) -> None:
+    await settle(pilot)
+    for number, (text, voices) in enumerate(((TEXT, ("anna", "ben")), ("[excited] Three dusty chairs!", ()), ("Good night.", ("café",)))):
+        pilot.app.history.add(Utterance(text, voices, 1234 + number, {"temperature": 0.7} if number else {}, None, "Fake S2",
+                                        when=f"2026-03-0{9 - number}T20:15:00", seconds=5.6 - number, frames=120 - 21 * number,
+                                        rtf=0.62, first_audio=0.31, id=f"scene{number}"), hum(1), 44100)
+    await pilot.press("ctrl+t")
+    await settle(pilot)
+
+
+async def settings(pilot) -> None:
+    await settle(pilot)
+    await pilot.press("ctrl+g")
+    await settle(pilot)
+
+
+async def help(pilot) -> None:
+    await settle(pilot)
+    await pilot.press("f1")
+    await settle(pilot)
+
+
+SCENES = {"main": main, "record": record, "history": history, "settings": settings, "help": help}

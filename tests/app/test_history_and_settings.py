@@ -1,0 +1,177 @@
+"""The history and settings screens, the palette, help."""
+
+import shlex
+
+import pytest
+
+from s2mlx_app import settings as settings_file
+from s2mlx_app.history import Utterance
+from s2mlx_app.screens.help import HelpScreen
+from s2mlx_app.screens.history import HistoryScreen
+from s2mlx_app.screens.main import MainScreen
+from s2mlx_app.screens.settings import SettingsScreen
+
+from .conftest import TEXT, running, until
+from .fakes import hum
+
+
+@pytest.fixture
+def spoken(studio):
+    """An utterance in the history of an app."""
+    def put(app, **changes):
+        entry = Utterance(**{"text": "It's [sad] here.", "voices": ("anna",), "seed": 99, "options": {"temperature": 0.5, "trim": True},
+                             "model": "pro.gguf", "when": "2026-01-02T03:04:05", "seconds": 2.0, "frames": 43} | changes)
+        app.history.add(entry, hum(2), 44100)
+        return entry
+    return put
+
+
+async def test_what_is_spoken_is_kept_and_replayed(make_app, studio):
+    app = make_app(seed=41)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: isinstance(app.screen, HistoryScreen) and app.screen.entries)
+        [entry] = app.screen.entries
+        assert (entry.text, entry.seed, entry.frames, entry.model_name) == (TEXT, 41, 40, "Fake S2")
+        await pilot.press("space")
+        await until(pilot, lambda: len(studio.players) == 2 and not app.jobs.running)
+        assert abs(studio.players[1].queued - entry.seconds) < 1e-6
+
+
+async def test_speaks_again_with_the_same_seed_and_options(make_app, studio, spoken):
+    app = make_app(temperature=1.5)
+    spoken(app)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: app.screen.entries)
+        await pilot.press("s")
+        await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
+        [request] = studio.engine.requests
+        assert request.options.seed == 99 and request.options.temperature == 0.5 and request.voice[0].name == "anna"
+        assert isinstance(app.screen, MainScreen) and app._main.editor.text == "It's [sad] here."
+
+
+async def test_copies_the_command(make_app, spoken):
+    app = make_app()
+    entry = spoken(app)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: app.screen.entries)
+        await pilot.press("c")
+        assert app.clipboard == entry.command()
+    assert shlex.split(entry.command()) == ["s2mlx", "say", "--model", "pro.gguf", "--voice", "anna", "--temperature", "0.5",
+                                            "--trim", "--seed", "99", "--", "It's [sad] here."]
+
+
+async def test_exports_and_deletes(make_app, studio, spoken, tmp_path):
+    app = make_app()
+    spoken(app)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+t")
+        await until(pilot, lambda: app.screen.entries)
+        await pilot.press("e")
+        app.screen.query_one("#field-path").value = str(tmp_path / "x.mp3")
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.jobs.running)
+        assert len(studio.files[tmp_path / "x.mp3"]) == 2 * 44100
+        await pilot.press("d")
+        await until(pilot, lambda: not app.screen.entries and not app.jobs.running)
+        await pilot.press("escape")
+        assert isinstance(app.screen, MainScreen)
+
+
+async def test_a_full_disk_is_told(make_app, studio, tmp_path):
+    studio.write_error = OSError(28, "No space left on device", str(tmp_path / "y.wav"))
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        await pilot.press("ctrl+o")
+        app.screen.query_one("#field-path").value = str(tmp_path / "y.wav")
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.jobs.running)
+        assert any("No space left" in note.message for note in app._notifications) and app._main.made.samples
+
+
+async def test_settings_are_checked_and_kept(make_app, tmp_path):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: isinstance(app.screen, SettingsScreen) and not app.jobs.running)
+        assert "4.63 GB" in str(app.screen.query_one("#facts").content)
+        field = app.screen.query_one("#set-temperature")
+        field.focus()
+        field.value = "hot"
+        await pilot.press("enter")
+        assert "not a number" in str(app.screen.query_one("#trouble").content) and app.settings.temperature is None
+        field.value = "0.6"
+        await pilot.press("enter")
+        app.screen.query_one("#set-trim").value = True
+        app.screen.query_one("#set-output").value = "USB Headset"
+        app.screen.query_one("#set-theme").value = "s2-contrast"
+        await until(pilot, lambda: app.theme == "s2-contrast" and not app.jobs.running)
+        await pilot.press("escape")
+        assert isinstance(app.screen, MainScreen)
+    kept, complaints = settings_file.load(tmp_path / "config" / "app.json")
+    assert (kept.temperature, kept.trim, kept.output, kept.theme, complaints) == (0.6, True, "USB Headset", "s2-contrast", [])
+
+
+async def test_a_new_model_is_loaded_on_leaving(make_app, studio):
+    app = make_app()
+    async with running(app) as pilot:
+        old, studio.engine = studio.engine, type(studio.engine)(name="Other")
+        await pilot.press("ctrl+g")
+        field = app.screen.query_one("#set-model")
+        field.value = "other.gguf"
+        await pilot.press("enter", "escape")
+        await until(pilot, lambda: app.room.engine and app.room.engine.name == "Other" and old.closed)
+        assert app.settings.model == "other.gguf"
+
+
+async def test_what_the_command_line_says_is_for_this_run_only(make_app, tmp_path):
+    app = make_app(model="once.gguf")
+    async with running(app) as pilot:
+        app.change(top_k=5)
+        await until(pilot, lambda: not app.jobs.running)
+    kept, _ = settings_file.load(tmp_path / "config" / "app.json")
+    assert kept.model is None and kept.top_k == 5
+
+
+async def test_help_lists_the_keys_of_the_screen(make_app):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("f1")
+        assert isinstance(app.screen, HelpScreen)
+        text = " ".join(str(child.content) for child in app.screen.query("Static"))
+        assert "Speak" in text and "^t" in text and "How" in text
+        await pilot.press("escape")
+        app._main.query_one("#voices").focus()
+        await pilot.press("?")
+        assert "Export" in " ".join(str(child.content) for child in app.screen.query("Static"))
+
+
+async def test_the_palette_reaches_every_action(make_app, studio):
+    app = make_app()
+    async with running(app) as pilot:
+        titles = {command.title for command in app.get_system_commands(app.screen)}
+        assert {"Speak", "Save sound", "Live clone", "Import a voice", "Open a text file", "History", "Settings", "Quit"} <= titles
+        await pilot.press("ctrl+p", *"open a text", "enter")
+        await pilot.pause()
+        studio_text = app.settings  # the palette closes, the form opens
+        await until(pilot, lambda: bool(app.screen.query("#field-path")))
+        assert studio_text is app.settings
+
+
+async def test_every_screen_fits_the_smallest_and_a_large_terminal(make_app):
+    for size in ((80, 24), (200, 60)):
+        app = make_app()
+        async with running(app, size) as pilot:
+            for key in ("ctrl+r", "ctrl+t", "ctrl+g"):
+                await pilot.press(key)
+                await until(pilot, lambda: not isinstance(app.screen, MainScreen) and not app.jobs.running)
+                for widget in app.screen.query("#transport, #trouble, #verdict, Footer, #details"):
+                    assert widget.region.bottom <= size[1] and widget.region.right <= size[0], widget
+                await pilot.press("escape")
+                await until(pilot, lambda: isinstance(app.screen, MainScreen))

@@ -1,0 +1,190 @@
+"""The parts that know no screen: tags, following, envelopes, settings, the session, the loudspeaker."""
+
+import json
+
+import numpy as np
+import pytest
+
+from s2mlx.errors import UsageError
+from s2mlx_app import figures, reading, settings, tags
+from s2mlx_app.envelope import Envelope, blocks, braille
+from s2mlx_app.follow import Follower
+from s2mlx_app.history import History, Utterance
+from s2mlx_app.loudspeaker import Loudspeaker
+from s2mlx_app.session import Session
+
+
+@pytest.mark.parametrize("before, start", [("say [whi", "[whi"), ("[", "["), ("done [sad] x", None), ("<|spea", "<|spea"), ("<", "<"),
+                                           ("a < b", None), ("<|speaker:1", "<|speaker:1"), ("2[", "["), ("", None)])
+def test_an_unfinished_tag_is_recognised(before, start):
+    assert tags.begun(before) == start
+
+
+def test_completions_begin_with_what_was_typed_then_contain_it():
+    found = [tag for tag, _ in tags.completions("[pause")]
+    assert found == ["[pause]", "[long pause]", "[short pause]"]
+    assert tags.completions("<|", ["anna", "ben"]) == [("<|speaker:0|>", "anna"), ("<|speaker:1|>", "ben")]
+    assert tags.completions("[zzz") == []
+
+
+def test_tags_and_speakers_of_a_text():
+    line = "<|speaker:2|>a [sad] b [c"
+    assert [line[b:e] for b, e in tags.spans(line)] == ["<|speaker:2|>", "[sad]"]
+    assert tags.speakers("<|speaker:2|> <|speaker:0|> <|speaker:2|>") == [0, 2]
+
+
+def test_the_follower_walks_through_the_sentences():
+    text = "One two. Three four. Five six."
+    sentences = [(0, 9), (9, 21), (21, 30)]
+    follower = Follower(text, sentences, len)
+    assert follower.at(0.0) is None
+    follower.heard(0, (0, 21), 2.0, True)
+    follower.heard(1, (21, 30), 1.0, True)
+    assert [follower.at(t) for t in (0.1, 1.9, 2.5, 99.0)] == [(0, 9), (9, 21), (21, 30), (21, 30)]
+
+
+def test_an_unfinished_pass_is_not_stretched_over_what_exists():
+    follower = Follower("Short. And a long second sentence here.", [(0, 7), (7, 39)], lambda s: len(s) / 10)
+    follower.heard(0, (0, 39), 0.5, False)
+    assert follower.at(0.45) == (0, 7)
+
+
+def test_an_envelope_grown_in_pieces_equals_the_whole():
+    sound = np.random.default_rng(0).uniform(-1, 1, 50_000).astype(np.float32)
+    whole, pieces = Envelope(44100), Envelope(44100)
+    whole.extend(sound)
+    begin = 0
+    for size in (1, 440, 441, 442, 7, 20_000, 0, 29_000, 9_000):
+        pieces.extend(sound[begin:begin + size])
+        begin += size
+    assert pieces.samples == whole.samples == 50_000
+    assert np.array_equal(pieces.columns(80, 2.0), whole.columns(80, 2.0), equal_nan=True)
+    columns = whole.columns(80, 2.0)
+    assert np.isnan(columns[46:]).all() and not np.isnan(columns[:45]).any()
+
+
+def test_an_envelope_survives_what_is_no_sound():
+    envelope = Envelope(44100)
+    assert np.isnan(envelope.columns(10, 1.0)).all()
+    envelope.extend(np.full(1000, np.nan, np.float32))
+    assert not np.isnan(envelope.columns(2, 0.02)).any()
+
+
+def test_drawings_have_the_size_asked_for():
+    lines = braille(np.array([0, 1, 0.5, np.nan], np.float32), 3)
+    assert [len(line) for line in lines] == [2, 2, 2] and lines[0][0] == chr(0x2800 | 0xB8)
+    assert blocks(np.array([0.0, 0.5, 1.0]), 3) == "▁▅█" and blocks(np.zeros(0), 4) == "    "
+
+
+def test_figures_have_units():
+    assert [figures.seconds(v) for v in (None, 0.4217, 12.34, 75)] == ["-", "0.42 s", "12.3 s", "1:15"]
+    assert [figures.size(v) for v in (None, 850e6, 4.63e9, 12)] == ["-", "850 MB", "4.63 GB", "12 B"]
+    assert figures.fine_clock(61.27) == "1:01.2"
+
+
+def test_settings_take_what_is_good_and_name_what_is_not(tmp_path):
+    path = tmp_path / "app.json"
+    path.write_text(json.dumps({"temperature": 1, "top_k": "many", "theme": "pink", "cast": ["a", None, "b"], "unknown": 1,
+                                "trim": 1, "languages": {"a": "de"}, "model": 3}))
+    loaded, complaints = settings.load(path)
+    assert (loaded.temperature, loaded.top_k, loaded.theme, loaded.cast) == (1.0, None, "s2-dark", ("a", None, "b"))
+    assert loaded.languages == {"a": "de"} and len(complaints) == 4
+    settings.save(path, loaded)
+    assert settings.load(path) == (loaded, [])
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b"null", b"[" * 5000])
+def test_damaged_settings_are_defaults(tmp_path, content):
+    path = tmp_path / "app.json"
+    path.write_bytes(content)
+    assert settings.load(path)[0] == settings.Settings()
+
+
+@pytest.mark.parametrize("name, text", [("temperature", "warm"), ("top_k", "1.5"), ("seed", "x")])
+def test_typed_settings_are_refused_in_words(name, text):
+    with pytest.raises(UsageError):
+        settings.parse(name, text)
+    assert settings.parse(name, " ") is None
+
+
+def test_a_take_comes_back_until_it_is_dropped(tmp_path):
+    session = Session(tmp_path / "state")
+    assert session.unsaved_take() is None and session.text() == ""
+    session.keep_take(np.ones(100, np.float32), 44100, "words", "name")
+    session.keep_text("téxt")
+    again = Session(tmp_path / "state")
+    found = again.unsaved_take()
+    assert (len(found.samples), found.rate, found.transcript, found.name) == (100, 44100, "words", "name")
+    assert again.text() == "téxt"
+    again.drop_take()
+    assert session.unsaved_take() is None
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"\x93NUMPY\x01\x00"])
+def test_a_damaged_take_is_no_take(tmp_path, content):
+    session = Session(tmp_path)
+    session.keep_take(np.ones(100, np.float32), 44100, "words")
+    (tmp_path / "unsaved-take.npy").write_bytes(content)
+    assert session.unsaved_take() is None
+
+
+def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
+    history = History(tmp_path / "h", lambda path, samples, rate: path.write_bytes(b"x"), lambda path, rate: np.zeros(1), keep=3)
+    for minute in range(5):
+        history.add(Utterance(f"text {minute}", when=f"2026-01-01T00:0{minute}:00"), np.zeros(1), 44100)
+    (tmp_path / "h" / "bad.json").write_text('{"text": "x", "options": {"temperature": 99}}')
+    (tmp_path / "h" / "worse.json").write_text("{")
+    assert [u.text for u in history.entries()] == ["text 4", "text 3", "text 2"]
+    assert len(list((tmp_path / "h").glob("*.flac"))) == 3
+
+
+def test_every_language_has_a_sentence():
+    assert set(reading.LANGUAGES) == set(reading.SENTENCES)
+    assert reading.sentence("xx") == reading.sentence("en") != reading.sentence("en", 1) and reading.sentence("de", 7)
+
+
+class _Player:
+    """Counts what it is asked."""
+
+    def __init__(self):
+        self.calls, self.position, self.lead, self.underruns, self.prebuffer, self.error = [], 0.0, 0.0, 2, 0.1, None
+        self.device_name = "x"
+
+    def __getattr__(self, name):
+        return lambda *args: self.calls.append((name, *args))
+
+
+def test_a_late_stop_does_not_silence_the_next_utterance():
+    opened = []
+    loudspeaker = Loudspeaker(lambda rate, device: opened.append(_Player()) or opened[-1])
+    first = loudspeaker.turn(44100, None, 0.0)
+    second = loudspeaker.turn(44100, None, 0.0)
+    first.stop()
+    first.play(np.zeros(3, np.float32))
+    assert [call[0] for call in opened[0].calls] == ["begin", "begin"] and first.wait(0)
+    second.stop()
+    assert opened[0].calls[-1] == ("stop",) and second.underruns == 0 and len(opened) == 1
+
+
+def test_another_device_or_a_failure_opens_a_new_player():
+    opened = []
+    loudspeaker = Loudspeaker(lambda rate, device: opened.append(_Player()) or opened[-1])
+    loudspeaker.turn(44100, None, 0.0)
+    loudspeaker.turn(44100, "usb", 0.0)
+    opened[1].error = OSError()
+    loudspeaker.turn(44100, "usb", 0.0)
+    assert len(opened) == 3
+
+
+def test_a_holdback_gathers_before_the_player_hears_of_it():
+    opened = []
+    turn = Loudspeaker(lambda rate, device: opened.append(_Player()) or opened[-1]).turn(100, None, 1.0)
+    turn.play(np.zeros(60, np.float32))
+    assert len(opened[0].calls) == 1 and turn.lead == 0.6 and turn.prebuffer == 1.0
+    turn.play(np.zeros(60, np.float32))
+    turn.play(np.zeros(1, np.float32))
+    assert [len(call[1]) for call in opened[0].calls if call[0] == "play"] == [60, 60, 1]
+    again = Loudspeaker(lambda rate, device: _Player()).turn(100, None, 9.0)
+    again.play(np.zeros(5, np.float32))
+    again.finish()
+    assert again._player.calls[-1] == ("finish",) and len(again._player.calls) == 3

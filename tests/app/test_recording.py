@@ -1,0 +1,202 @@
+"""From the microphone to a voice, with the fake microphone."""
+
+import threading
+
+import numpy as np
+
+from s2mlx.errors import DeviceError, VoiceError
+from s2mlx_app.screens.main import MainScreen
+from s2mlx_app.screens.record import COUNTING, IDLE, RECORDING, REVIEW, RecordScreen
+from s2mlx_app.session import Session
+from s2mlx_app.widgets.status_line import StatusLine
+
+from .conftest import running, until
+from .fakes import RATE, hum
+
+
+def label(app, which):
+    return str(app.screen.query_one(which).content)
+
+
+async def take(app, pilot):
+    """Open the screen and record the whole fake sound."""
+    await pilot.press("ctrl+r")
+    await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == IDLE)
+    await pilot.press("space")
+    await until(pilot, lambda: app.screen.state == RECORDING and app.screen.recorder.seconds >= 7.9)
+    await pilot.press("space")
+    await until(pilot, lambda: app.screen.state == REVIEW and len(app.screen.samples) and not app.jobs.running)
+
+
+async def test_record_trim_name_save_and_back_with_the_voice_chosen(make_app, studio):
+    app = make_app()
+    async with running(app, (80, 24)) as pilot:
+        await take(app, pilot)
+        screen = app.screen
+        assert "this will do" in label(app, "#verdict")
+        assert screen.take.begin == 0.2 and studio.recorders[0].stopped
+        await pilot.press("right", "right", "shift+right")
+        assert abs(screen.take.begin - 0.8) < 1e-6
+        await pilot.press("]", "left")
+        assert abs(screen.take.end - (len(screen.samples) / RATE - 0.15)) < 1e-6
+        kept, words = len(screen.kept()), screen.words.text
+        screen.query_one("#name").value = "mine"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
+        assert studio.library.get("mine").transcript == words
+        assert abs(len(studio.library.clip("mine")[0]) - kept) <= 1
+        assert app.settings.cast == ("mine",) and app.settings.languages == {"mine": "en"}
+        assert app.session.unsaved_take() is None and app.focused is app._main.editor.area
+        assert "mine is ready" in app._main.query_one(StatusLine).state
+
+
+async def test_live_records_clones_and_speaks_without_another_key(make_app, studio):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == RECORDING
+                    and app.screen.recorder.seconds > 6)
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
+        assert studio.engine.requests[0].voice[0].name == "live" and app.settings.cast == ("live",)
+
+
+async def test_live_stops_at_a_bad_take(make_app, studio):
+    studio.problems = ("too quiet: come closer to the microphone",)
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+l")
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == RECORDING
+                    and app.screen.recorder.seconds > 6)
+        await pilot.press("space")
+        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
+        assert "too quiet" in label(app, "#verdict") and not studio.engine.requests
+        await pilot.press("ctrl+s")  # all the same
+        await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
+
+
+async def test_the_count_can_be_stopped(make_app, studio):
+    app = make_app(countdown=30.0)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+r")
+        await pilot.press("space")
+        await until(pilot, lambda: app.screen.state == COUNTING and app.screen.recorder)
+        assert "get ready" in label(app, "#cue")
+        await pilot.press("escape")
+        assert app.screen.state == IDLE
+        await until(pilot, lambda: studio.recorders[0].stopped)
+        await pilot.press("escape")
+        assert isinstance(app.screen, MainScreen)
+
+
+async def test_stops_by_itself_at_the_longest(make_app, studio):
+    studio.sound, studio.record_speed = hum(40), 100.0
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+r")
+        await pilot.press("space")
+        await until(pilot, lambda: app.screen.state == REVIEW and len(app.screen.samples))
+        assert studio.recorders[0].stopped
+
+
+async def test_a_microphone_that_refuses_says_so(make_app, studio):
+    studio.input_error = DeviceError("no permission: System Settings > Privacy > Microphone")
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+r")
+        await pilot.press("space")
+        await until(pilot, lambda: app.screen.state == IDLE and "no permission" in label(app, "#verdict"))
+
+
+async def test_a_microphone_that_vanishes_leaves_what_it_heard(make_app, studio):
+    studio.record_error = DeviceError("the headset is gone")
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+r")
+        await pilot.press("space")
+        await until(pilot, lambda: app.screen.state == REVIEW and len(app.screen.samples) and not app.jobs.running)
+        assert len(app.screen.samples) > 3 * RATE and app.session.unsaved_take() is not None
+        assert "the headset is gone" in label(app, "#verdict")
+
+
+async def test_listening_plays_what_is_kept(make_app, studio):
+    app = make_app()
+    async with running(app) as pilot:
+        await take(app, pilot)
+        await pilot.press("ctrl+b")
+        await until(pilot, lambda: studio.players and not app.jobs.running)
+        assert abs(studio.players[0].queued * RATE - len(app.screen.kept())) <= 1
+        assert app.screen.sounding is None
+
+
+async def test_a_failing_engine_keeps_the_take(make_app, studio):
+    studio.engine.clone_fail = VoiceError("this clip holds no speech")
+    app = make_app()
+    async with running(app) as pilot:
+        await take(app, pilot)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
+        assert "no speech" in label(app, "#verdict") and "kept" in label(app, "#verdict")
+        studio.engine.clone_fail = None
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+
+
+async def test_cloning_can_be_cancelled(make_app, studio):
+    studio.engine.clone_gate = threading.Event()
+    app = make_app()
+    async with running(app) as pilot:
+        await take(app, pilot)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "encoding" in label(app, "#cue"))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
+        assert "cancelled" in label(app, "#verdict") and studio.library.names() == ["anna", "ben"]
+
+
+async def test_a_taken_name_is_refused(make_app, studio):
+    app = make_app()
+    async with running(app) as pilot:
+        await take(app, pilot)
+        app.screen.query_one("#name").value = "anna"
+        await pilot.press("ctrl+s")
+        assert "already" in label(app, "#verdict") and app.screen.state == REVIEW
+
+
+async def test_the_sentence_follows_the_language(make_app):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+r")
+        first = app.screen.words.text
+        await pilot.press("ctrl+n")
+        assert app.screen.words.text != first
+        app.screen.query_one("#language").value = "de"
+        await until(pilot, lambda: "Hafen" in app.screen.words.text)
+
+
+async def test_leaving_with_a_take_asks_and_keeps(make_app):
+    app = make_app()
+    async with running(app) as pilot:
+        await take(app, pilot)
+        await pilot.press("escape")
+        await pilot.click("#answer-keep")
+        assert isinstance(app.screen, MainScreen) and app.session.unsaved_take() is not None
+        await pilot.press("ctrl+r")
+        await pilot.click("#answer-drop")
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen))
+        assert app.session.unsaved_take() is None
+
+
+async def test_a_take_survives_a_crash(make_app, tmp_path):
+    sound = hum(6)
+    Session(tmp_path / "state").keep_take(sound, RATE, "The words I read.", "lost")
+    app = make_app()
+    async with running(app) as pilot:
+        await until(pilot, lambda: not isinstance(app.screen, MainScreen))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == REVIEW and not app.jobs.running)
+        assert np.array_equal(app.screen.samples, sound) and app.screen.words.text == "The words I read."
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
+        assert app.library.get("lost").transcript == "The words I read."
+        assert app.session.unsaved_take() is None
