@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..errors import S2Error, UsageError
 from . import model, paths
-from .encode import check_output
 from .terminal import seconds
 
 
@@ -18,7 +17,7 @@ def configure(parser) -> None:
 
 
 def run(args, console) -> int:
-    check_output(args.output, "sound is")
+    paths.check_output(args.output, "sound is")
     if not args.raw and not paths.is_stream(args.output):
         from ..audio.files import check_ending
         check_ending(args.output)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ..errors import UsageError
 from . import model, paths, references
-from .terminal import seconds, stdout_is_terminal
+from .terminal import seconds
 
 
 def configure(parser) -> None:
@@ -16,7 +15,7 @@ def configure(parser) -> None:
 
 def run(args, console) -> int:
     references.check_clip(args.clip)
-    check_output(args.output, "codes are")
+    paths.check_output(args.output, "codes are")
 
     from ..audio.files import read_audio
     from .outputs import save_codes
@@ -27,13 +26,3 @@ def run(args, console) -> int:
         save_codes(args.output, codes)
         console.summary(f"{seconds(len(samples) / tts.sample_rate)} -> {codes.shape[1]} frames -> {args.output}")
     return 0
-
-
-def check_output(path: str | None, what: str) -> None:
-    """`-o` of a conversion: needed, writable, and no terminal."""
-    if path is None:
-        raise UsageError("-o is missing: say where the result goes")
-    if path != "-":
-        paths.check_writable(path)
-    elif stdout_is_terminal():
-        raise UsageError(f"{what} not written to a terminal; use -o FILE or a pipe")

@@ -47,8 +47,10 @@ def main(argv: list[str] | None = None) -> int:
     console = Console()
     debug = "--debug" in argv or os.environ.get("S2MLX_DEBUG", "0").lower() not in ("", "0", "no", "off", "false")
     try:
+        check_platform(sys.platform, os.uname().machine if hasattr(os, "uname") else "")
+        if sys.stdout is not None:
+            sys.stdout.reconfigure(errors="backslashreplace")  # a name that this terminal cannot show is no failure
         with as_keyboard_interrupt():
-            check_platform(sys.platform, os.uname().machine if hasattr(os, "uname") else "")
             code = _dispatch(argv, console)
             if sys.stdout is not None:
                 sys.stdout.flush()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..errors import S2Error, UsageError
 from ..whole import write_bytes
+from .terminal import stdout_is_terminal
 
 
 def is_stream(path: str) -> bool:
@@ -23,6 +24,18 @@ def is_stream(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def check_output(path: str | None, what: str) -> None:
+    """`-o` of a command whose result is binary: given, writable, and no terminal. what: "sound is", "codes are"."""
+    if path is None:
+        raise UsageError("-o is missing: say where the result goes")
+    if path != "-":
+        check_writable(path)
+    elif sys.stdout is None:
+        raise UsageError("there is no stdout to write to; use -o FILE")
+    elif stdout_is_terminal():
+        raise UsageError(f"{what} not written to a terminal; use -o FILE or a pipe")
 
 
 def check_writable(path: str) -> None:

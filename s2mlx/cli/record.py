@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import select
 import sys
-import threading
 import time
 
-from ..errors import AudioError, UsageError
+from ..errors import AudioError, DeviceError, UsageError
 from . import model, references
-from .terminal import seconds
+from .terminal import plain, seconds
 
 _LONGEST = 30.0  # s; a reference is 5 to 30
 _COUNTDOWN = 3
-_METER = 30      # characters
+_LOWEST_DB = -60.0  # left end of the meter
+_METER = 30         # characters
 
 
 def configure(parser) -> None:
@@ -20,10 +22,11 @@ def configure(parser) -> None:
 
     parser.add_argument("name", metavar="NAME", help="what the voice is called")
     parser.option("--text", metavar="TEXT", help="what you will read; default: a sentence that is shown")
-    parser.option("--language", choices=list(LANGUAGES), default="en", help="of the sentence that is shown; default en")
-    parser.option("--seconds", type=float, metavar="S", help="record for S seconds; default: until Enter, at most 30")
+    parser.option("--language", choices=list(LANGUAGES), default="en",
+                  help=f"of the sentence that is shown: {', '.join(LANGUAGES)}; default en", metavar="CODE")
+    parser.option("--seconds", type=float, metavar="S", help="record S seconds; default: until Enter, at most 30")
     parser.option("--input", metavar="DEV", help="input device, by number or part of its name; `?` lists")
-    parser.option("--force", action="store_true", help="replace a voice of that name without asking, keep a doubtful take")
+    parser.option("--force", action="store_true", help="replace a voice of that name without asking")
     model.add_options(parser)
     model.add_manners(parser)
 
@@ -35,19 +38,103 @@ def run(args, console) -> int:
     if args.seconds is not None and not 1 <= args.seconds <= _LONGEST:
         raise UsageError(f"--seconds must be between 1 and {_LONGEST:.0f}, not {args.seconds:g}")
     if args.seconds is None and not console.interactive:
-        raise UsageError("without a terminal nobody can press Enter: say how long with --seconds")
+        raise UsageError("without a terminal nobody can press Enter; say how long with --seconds")
     if args.text is not None:
         references.check_transcript(args.text, "--text")
 
     from ..audio.devices import find_input
     from ..voice import VoiceLibrary
-    from .voice import free_name, save
+    from .voice import save
     library = VoiceLibrary()
     name, replace = _settle_name(library, args, console)
-    device = find_input(args.input)
+    find_input(args.input)
     with model.open_model(args, console) as tts:
-        text, clip = _take(args, device, console)
+        text, clip = _take(args, tts.sample_rate, console)
         console.progress("making the voice ...")
-        voice = tts.clone(clip, text, name=name)
-        save(library, name, voice, clip, replace, console)
+        save(library, name, tts.clone(clip, text, name=name), clip, replace, console)
     return 0
+
+
+def _settle_name(library, args, console) -> tuple[str, bool]:
+    """The voice's name, and whether it may replace one. Asked before anything is recorded."""
+    from ..errors import VoiceError
+    from .voice import free_name
+
+    name = free_name(library, args.name, force=True)
+    try:
+        return free_name(library, args.name, args.force), args.force
+    except VoiceError:
+        if console.interactive and console.ask(f"There is a voice {name!r} already. Replace it?"):
+            return name, True
+        raise
+
+
+def _take(args, rate: int, console):
+    """Record until a take will do: (words, (samples float32 [n], rate))."""
+    from s2mlx_app.reading import sentence
+
+    from ..audio.microphone import check, trim
+
+    text = args.text if args.text is not None else sentence(args.language)
+    console.line(f"Read this aloud, in your usual voice:\n\n    {plain(text)}\n")
+    while True:
+        take = _listen(args, rate, console)
+        verdict = check(take)
+        if not verdict.usable and not console.interactive:
+            raise AudioError("; ".join(verdict.problems))
+        for problem in verdict.problems:
+            console.warn(problem)
+        if verdict.ok or not (console.interactive and console.ask("Record again?", default=True)):
+            if not verdict.usable:
+                raise AudioError("no voice was made: the recording cannot be used")
+            return text, (_sixteen_bit(trim(take).samples), take.rate)
+
+
+def _sixteen_bit(samples):
+    """As the clip will be kept, so that the voice can be made again from it, code for code."""
+    import numpy as np
+
+    from ..audio.files import pcm16
+    return np.frombuffer(pcm16(samples), "<i2").astype(np.float32) / 32768
+
+
+def _listen(args, rate: int, console):
+    """Count down, then record with the level on the screen until Enter or the time is up."""
+    from ..audio.microphone import Recorder
+
+    limit = args.seconds or _LONGEST
+    hint = "" if args.seconds else "   Enter ends it"
+    with Recorder(rate, device=args.input) as recorder:
+        recorder.start()
+        if not recorder.wait_ready():
+            raise recorder.error or DeviceError("the microphone gives no sound; choose another with --input")
+        if console.interactive:
+            for left in range(_COUNTDOWN, 0, -1):
+                console.progress(f"get ready: {left}   {meter(recorder.level.peak)}")
+                time.sleep(1)
+        began = recorder.seconds
+        while recorder.recording and recorder.seconds - began < limit:
+            console.progress(f"recording, {seconds(recorder.seconds - began)} of {limit:.0f} s   "
+                             f"{meter(recorder.level.peak)}{hint}")
+            if _enter(0.05, listen=args.seconds is None):
+                break
+        take = recorder.stop()
+    console.clear()
+    return dataclasses.replace(take, samples=take.samples[round(began * take.rate):])
+
+
+def meter(peak_db: float) -> str:
+    """A level in dBFS as a bar; its end is marked when the microphone is overdriven."""
+    filled = round(_METER * min(1.0, max(0.0, 1 - peak_db / _LOWEST_DB)))
+    return "[" + "#" * filled + "." * (_METER - filled) + ("!]" if peak_db > -0.5 else " ]")
+
+
+def _enter(wait: float, listen: bool) -> bool:
+    """Wait a moment; True when a line was typed meanwhile."""
+    if not listen:
+        time.sleep(wait)
+        return False
+    if select.select([sys.stdin], [], [], wait)[0]:
+        sys.stdin.readline()
+        return True
+    return False

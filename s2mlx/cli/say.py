@@ -8,7 +8,6 @@ import time
 from ..errors import UsageError
 from ..options import Options
 from . import model, paths, references
-from .terminal import stdout_is_terminal
 from .text_input import read_text
 
 _EPILOG = """\
@@ -109,11 +108,7 @@ def _check_outputs(args) -> bool:
 
 
 def _check_audio_target(path: str, raw: bool) -> None:
-    if path == "-":
-        if stdout_is_terminal():
-            raise UsageError("sound is not written to a terminal; use -o FILE or a pipe")
-        return
-    paths.check_writable(path)
+    paths.check_output(path, "sound is")
     if not raw and not paths.is_stream(path):
         from ..audio.files import check_ending
         check_ending(path)

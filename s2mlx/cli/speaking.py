@@ -25,28 +25,27 @@ class Job:
         self.tts, self.text, self.voices, self.options, self.console = tts, text, voices, options, console
         self.figures = Figures(tts.sample_rate)
         self.speaker = None
-        self.outputs = []
-        self._paths = {}
+        self._wanted, self._paths = [], {}
+        self._plays, self._device = False, None
         self._post = _post_processing(tts.sample_rate, trim, normalize)
 
     def write_audio(self, path, raw):
         self._paths["output"] = path
-        self.outputs.append(open_audio(path, self.tts.sample_rate, raw))
+        self._wanted.append(lambda: open_audio(path, self.tts.sample_rate, raw))
 
     def write_codes(self, path):
         self._paths["codes"] = path
-        self.outputs.append(CodesFile(path))
+        self._wanted.append(lambda: CodesFile(path))
 
     def play(self, device):
-        from ..text import estimate_seconds
-        from .playing import Speaker
-
-        self.speaker = Speaker(self.tts.sample_rate, device, estimate_seconds(self.text), self.console)
+        self._device = device
+        self._plays = True
 
     def run(self):
         """Generate, write, play. KeyboardInterrupt passes through after what is finished has been kept."""
-        sink = _Sink(self.outputs, self.speaker, self._post)
+        sink = _Sink(self._post)
         try:
+            self._open(sink)
             self._generate(sink)
             if not self.figures.frames:
                 raise GenerationError("the model ended the speech at once; try another --seed, or --min-frames 20")
@@ -54,7 +53,7 @@ class Job:
         except KeyboardInterrupt:
             sink.keep()
             self.console.clear()
-            for output in self.outputs:
+            for output in sink.outputs:
                 if output.kept_seconds:
                     self.console.note(f"interrupted; the first {seconds(output.kept_seconds)} are kept in {output.path}")
             raise
@@ -63,6 +62,15 @@ class Job:
             raise
         self._report()
 
+    def _open(self, sink):
+        if self._plays:
+            from ..text import estimate_seconds
+            from .playing import Speaker
+
+            sink.speaker = self.speaker = Speaker(self.tts.sample_rate, self._device, estimate_seconds(self.text), self.console)
+        for make in self._wanted:
+            sink.outputs.append(make())
+
     def _generate(self, sink):
         def take(chunk):
             self.figures.add(chunk)
@@ -70,7 +78,7 @@ class Job:
             self.console.progress(self.figures.line())
 
         voices = self.voices or None
-        listened = self.speaker is not None or any(output.immediate for output in self.outputs)
+        listened = self.speaker is not None or any(output.immediate for output in sink.outputs)
         if not listened or self._post:
             self.tts.say(self.text, voice=voices, options=self.options, on_chunk=take)
             return
@@ -107,8 +115,8 @@ class Job:
 class _Sink:
     """Fans pieces out to the outputs and the speaker. With post-processing it waits for the whole first."""
 
-    def __init__(self, outputs, speaker, post):
-        self._outputs, self._speaker, self._post = outputs, speaker, post
+    def __init__(self, post):
+        self.outputs, self.speaker, self._post = [], None, post
         self._done, self._pass = [], []  # (samples, codes) waiting for post-processing
 
     def write(self, chunk):
@@ -119,31 +127,31 @@ class _Sink:
                 self._done += self._pass
                 self._pass = []
             return
-        if self._speaker:
-            self._speaker.write(chunk.samples, chunk.stats)
-        for output in self._outputs:
+        if self.speaker:
+            self.speaker.write(chunk.samples, chunk.stats)
+        for output in self.outputs:
             output.write(chunk.samples, chunk.codes, ended)
 
     def finish(self):
         whole = self._flush()
-        for output in self._outputs:
+        for output in self.outputs:
             output.finish()
-        if self._speaker:
+        if self.speaker:
             if whole is not None:
-                self._speaker.write(whole, None)
-            self._speaker.finish()
+                self.speaker.write(whole, None)
+            self.speaker.finish()
 
     def keep(self):
-        if self._speaker:
-            self._speaker.stop()
+        if self.speaker:
+            self.speaker.stop()
         self._flush()
-        for output in self._outputs:
+        for output in self.outputs:
             output.keep()
 
     def discard(self):
-        if self._speaker:
-            self._speaker.stop()
-        for output in self._outputs:
+        if self.speaker:
+            self.speaker.stop()
+        for output in self.outputs:
             output.discard()
 
     def _flush(self):
@@ -153,7 +161,7 @@ class _Sink:
         samples = self._post(np.concatenate([samples for samples, _ in self._done]))
         codes = np.concatenate([codes for _, codes in self._done], axis=1)
         self._done = []
-        for output in self._outputs:
+        for output in self.outputs:
             output.write(samples, codes, True)
         return samples
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import unicodedata
 
 
 class Console:
@@ -78,17 +79,13 @@ class Console:
         self.clear()
         if self._colour:
             label = f"\x1b[{colour}m{label}\x1b[0m"
-        self._write(f"{label}: {text}\n")
+        self._write(f"{label}: {plain(text)}\n")
 
     def _write(self, text: str) -> None:
         if self._stream is None:
             return
         try:
             self._stream.write(text)
-            self._stream.flush()
-        except UnicodeEncodeError:
-            encoding = self._stream.encoding or "ascii"
-            self._stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
             self._stream.flush()
         except (BrokenPipeError, ValueError):  # nobody reads stderr any more, or it is closed
             self._stream = None
@@ -134,7 +131,13 @@ def size(count: float) -> str:
         count /= 1000
 
 
+def plain(text: str) -> str:
+    """Names and words from files, without what would steer the terminal."""
+    return "".join("\ufffd" if unicodedata.category(c) == "Cc" else c for c in text)
+
+
 def table(rows: list[list[str]]) -> str:
     """Columns padded to their widest cell."""
+    rows = [[plain(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows)

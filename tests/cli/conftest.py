@@ -37,7 +37,7 @@ class Result:
 
 class _Stream(io.TextIOWrapper):
     def __init__(self, data=b"", tty=False):
-        super().__init__(io.BytesIO(data), encoding="utf-8", newline="")
+        super().__init__(io.BytesIO(data), encoding="utf-8", errors="backslashreplace", newline="")
         self._tty = tty
 
     def isatty(self):

@@ -283,3 +283,22 @@ def test_a_fault_of_ours_is_one_line(run, tts, monkeypatch):
     monkeypatch.setattr(tts, "say", lambda *a, **k: 1 / 0)
     result = run("say", "One.", "-o", "x.wav")
     assert result.code == 1 and "unexpected ZeroDivisionError" in result.error and "Traceback" not in result.err
+
+
+def test_a_device_that_cannot_be_opened_leaves_no_file_behind(run, tts, player, tmp_path, monkeypatch):
+    from s2mlx.audio import speaker
+    from s2mlx.errors import DeviceError
+
+    def refuse(*_, **__):
+        raise DeviceError("no sound here")
+
+    monkeypatch.setattr(speaker, "Player", refuse)
+    monkeypatch.delitem(__import__("sys").modules, "s2mlx.cli.playing", raising=False)
+    result = run("say", "One.", "-o", "out.wav", "--play")
+    assert result.code == 1 and result.error == "error: no sound here"
+    assert not [p for p in tmp_path.iterdir() if p.name != "home"]
+
+
+def test_words_from_files_do_not_steer_the_terminal(run, tts):
+    result = run("say", "One.", "-v", "a\x1b[31mb\nc", "-o", "out.wav", tty=("stderr",))
+    assert "\x1b[31mb" not in result.err and result.err.count("\n") == 1

@@ -1,0 +1,103 @@
+"""`say` on a real sound server: what was generated is what sounded, and Ctrl-C ends it. Skipped without PulseAudio."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+
+from tests.audio.loop import RATE, loop  # noqa: F401  (a fixture)
+from tests.audio.test_loop import align, recorded
+from tests.synthetic import make_model
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def command(loop, tmp_path):  # noqa: F811
+    model = make_model(tmp_path / "tiny.gguf", context=2048)
+    variables = {"S2MLX_MODEL": str(model), "S2MLX_TOKENIZER": str(ROOT / "tests" / "golden" / "tokenizer.json"),
+                 "XDG_DATA_HOME": str(tmp_path / "data"), "XDG_STATE_HOME": str(tmp_path / "state")}
+
+    def start(*argv):
+        return subprocess.Popen([sys.executable, "-m", "s2mlx", *map(str, argv)], cwd=ROOT, env={**loop.environment, **variables},
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+    return start
+
+
+def test_what_is_written_is_what_sounds(loop, command, tmp_path):  # noqa: F811
+    recorder = loop.record_monitor(tmp_path / "heard.raw")
+    process = command("say", "Hello.", "-o", tmp_path / "out.wav", "--play", "--json", "--min-frames", "20", "--max-frames", "20")
+    out, err = process.communicate(timeout=120)
+    time.sleep(0.3)
+    recorder.terminate()
+    recorder.wait()
+    assert process.returncode == 0 and json.loads(out)["played"] and err.startswith("warning: the limit of 20 frames")
+    made, rate = soundfile.read(tmp_path / "out.wav", dtype="float32")
+    assert rate == RATE
+    lag, correlation = align(recorded(tmp_path / "heard.raw"), made)
+    assert lag > 0
+    if not json.loads(out)["underruns"]:  # a busy machine may leave gaps; then the pieces do not line up
+        assert correlation > 0.99
+
+
+def test_an_interrupt_while_playing(loop, command, tmp_path):  # noqa: F811
+    process = command("say", "A long text.", "--min-frames", "300", "--max-frames", "300")
+    recorder = loop.record_monitor(tmp_path / "heard.raw")
+    end = time.monotonic() + 60
+    while not np.any(recorded(tmp_path / "heard.raw")):
+        assert time.monotonic() < end and process.poll() is None
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    before = os.path.getsize(tmp_path / "heard.raw")
+    time.sleep(0.5)
+    recorder.terminate()
+    recorder.wait()
+    assert process.returncode == 130 and err == ""
+    assert not np.any(recorded(tmp_path / "heard.raw")[before // 2 + RATE // 10:])
+
+
+def test_a_recorded_voice_is_that_of_its_clip(loop, command, tmp_path):  # noqa: F811
+    from s2mlx.voice import Voice, VoiceLibrary
+
+    from .test_record import speech
+
+    source = speech(12)
+    source[:RATE // 2] = 0
+    soundfile.write(tmp_path / "source.wav", source, RATE)
+    sound = subprocess.Popen(["paplay", "--device=loop", str(tmp_path / "source.wav")], env=loop.environment)
+    out, err = command("record", "me", "--seconds", "6", "--text", "My words.").communicate(timeout=120)
+    sound.terminate()
+    sound.wait()
+    library = VoiceLibrary(tmp_path / "data" / "s2mlx" / "voices")
+    assert out == "" and library.names() == ["me"], err
+    clip, rate = library.clip("me")
+    lag, correlation = align(source, clip[:4 * RATE])
+    assert rate == RATE and correlation > 0.98
+    soundfile.write(tmp_path / "clip.wav", clip, rate, subtype="FLOAT")
+    command("encode", tmp_path / "clip.wav", "-o", tmp_path / "clip.npy").communicate(timeout=60)
+    voice: Voice = library.get("me")
+    assert voice.transcript == "My words." and np.array_equal(voice.codes, np.load(tmp_path / "clip.npy"))
+
+
+def test_devices(command):
+    out, err = command("devices").communicate(timeout=60)
+    assert "pulse" in out and "default-output" in out and "default-input" in out and err == ""
+    listed = json.loads(command("devices", "--json").communicate(timeout=60)[0])["devices"]
+    assert any(d["name"] == "pulse" and d["outputs"] for d in listed)
+    assert command("say", "-a", "?").communicate(timeout=60)[0].splitlines()[0].split() == ["device", "in", "out", "rate"]
+
+
+def test_an_unknown_device_is_named_before_the_model_loads(command):
+    process = command("say", "Hello.", "-a", "gramophone", "-m", "missing.gguf")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1 and "gramophone" in err and err.count("\n") == 1

@@ -1,0 +1,55 @@
+"""The entry point: commands that exist, platforms, faults."""
+
+import importlib.util
+
+import pytest
+
+from s2mlx.cli import main as entry
+from s2mlx.errors import S2Error
+
+
+@pytest.mark.parametrize("system, machine, words", [("win32", "AMD64", "Windows"), ("darwin", "x86_64", "Apple Silicon")])
+def test_platforms_that_cannot_work_get_one_line(run, monkeypatch, system, machine, words):
+    with pytest.raises(S2Error, match=words):
+        entry.check_platform(system, machine)
+    monkeypatch.setattr(entry.sys, "platform", system)
+    monkeypatch.setattr(entry.os, "uname", lambda: type("Names", (), {"machine": machine}))
+    result = run("say", "Hello.")
+    assert result.code == 1 and words in result.error and result.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("system, machine", [("darwin", "arm64"), ("linux", "x86_64"), ("linux", "aarch64")])
+def test_platforms_that_work(system, machine):
+    entry.check_platform(system, machine)
+
+
+def test_every_command_listed_exists_and_none_that_does_not(run):
+    listed = run("--help").out
+    for name in entry.commands():
+        assert f"\n  {name} " in listed and run(name, "--help").code == 0
+    assert "convert" not in listed and "serve" not in listed
+    assert ("bench" in entry.commands()) == (importlib.util.find_spec("s2mlx.bench") is not None)
+
+
+def test_no_command(run):
+    result = run()
+    assert result.code == 2 and "--help" in result.error
+    assert "did you mean 'say'" in run("sya").error
+    assert run("--nonsense").code == 2
+    assert run("--version").out.startswith("s2mlx ")
+
+
+def test_running_out_of_memory_is_one_line(run, tts, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(tts, "say", fail)
+    assert "out of memory" in run("say", "One.", "-o", "x.wav").error
+
+
+def test_a_full_disk_is_one_line(run, tts, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tts, "say", fail)
+    assert run("say", "One.", "-o", "x.wav").error == "error: No space left on device"

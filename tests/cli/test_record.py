@@ -1,0 +1,159 @@
+"""`s2mlx record` with a fake microphone: what it asks, what it refuses, what it saves."""
+
+import numpy as np
+import pytest
+
+from s2mlx.audio import microphone
+from s2mlx.audio.verdict import Take
+from s2mlx.errors import DeviceError
+from s2mlx.voice import VoiceLibrary
+
+RATE = 44100
+
+
+def speech(seconds, level=0.3):
+    """Noise that comes and goes like syllables."""
+    n = int(seconds * RATE)
+    envelope = np.clip(np.sin(2 * np.pi * 3 * np.arange(n) / RATE), 0, 1)
+    return (np.random.default_rng(0).uniform(-1, 1, n) * envelope * level).astype(np.float32)
+
+
+class FakeRecorder:
+    """Hears `heard`, all of it by the third look at the clock."""
+
+    heard, error, made = speech(8), None, []
+
+    def __init__(self, rate, device=None):
+        self.rate, self.device, self.looks = rate, device, 0
+        self.level = type("Level", (), {"peak": -12.0})
+        FakeRecorder.made.append(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def start(self):
+        pass
+
+    def wait_ready(self):
+        return self.error is None
+
+    @property
+    def seconds(self):
+        self.looks += 1
+        return 0.0 if self.looks == 1 else len(self.heard) / self.rate * min(1, self.looks / 5)
+
+    @property
+    def recording(self):
+        return self.looks < 50
+
+    def stop(self):
+        return Take.of(self.heard, self.rate)
+
+
+@pytest.fixture
+def mic(monkeypatch):
+    from s2mlx.audio import devices
+    from s2mlx.cli import record
+
+    monkeypatch.setattr(microphone, "Recorder", FakeRecorder)
+    monkeypatch.setattr(devices, "find_input", lambda query: None)
+    monkeypatch.setattr(record.time, "sleep", lambda _: None)
+    monkeypatch.setattr(record, "_enter", lambda wait, listen: False)
+    for name, value in {"heard": speech(8), "error": None, "made": []}.items():
+        monkeypatch.setattr(FakeRecorder, name, value)
+    return FakeRecorder
+
+
+def test_a_take_becomes_a_voice_with_clip_and_words(run, tts, mic):
+    result = run("record", "me", "--seconds", "8", stdin=b"")
+    assert result.code == 0 and result.stdout == b"" and "Read this aloud" in result.err
+    library = VoiceLibrary()
+    assert "harbour" in library.get("me").transcript and library.get("me").transcript in result.err
+    [(samples, rate), words] = tts.cloned[0]
+    assert words == library.get("me").transcript and 7.5 < len(samples) / rate < 8.5
+    kept, rate = library.clip("me")
+    assert rate == RATE and np.array_equal(kept, samples)
+
+
+def test_own_words_language_and_device(run, tts, mic):
+    assert run("record", "a", "--seconds", "8", "--text", "Own words.", "--input", "USB", stdin=b"").code == 0
+    assert VoiceLibrary().get("a").transcript == "Own words." and mic.made[0].device == "USB"
+    assert run("record", "b", "--seconds", "8", "--language", "de", stdin=b"").code == 0
+    assert "Hafen" in VoiceLibrary().get("b").transcript
+
+
+def test_at_a_terminal_enter_ends_it(run, tts, mic, monkeypatch):
+    from s2mlx.cli import record
+
+    monkeypatch.setattr(record, "_enter", lambda wait, listen: listen)
+    shown = run("record", "me", tty=("stderr",)).err
+    assert "get ready: 3" in shown and "recording, " in shown and "of 30 s" in shown and "[####" in shown and "Enter ends it" in shown
+
+
+@pytest.mark.parametrize("argv, words", [
+    (["me"], "--seconds"),
+    (["me", "--seconds", "0"], "between"),
+    (["me", "--seconds", "nan"], "between"),
+    (["me", "--seconds", "99"], "between"),
+    (["me", "--seconds", "8", "--text", " "], "empty"),
+    (["me", "--seconds", "8", "--language", "tlh"], "language"),
+    (["../me", "--seconds", "8"], "cannot be the name"),
+])
+def test_wrong_calls_end_before_anything_opens(run, tts, mic, argv, words):
+    result = run("record", *argv, stdin=b"")
+    assert result.code in (1, 2) and words in result.error and not tts.loaded and not mic.made
+
+
+@pytest.mark.parametrize("heard, words", [
+    (np.zeros(8 * RATE, np.float32), "only zeros"), (speech(1), "too short"), (speech(8, 0.001), "hardly anything")])
+def test_a_useless_take_makes_no_voice(run, tts, mic, heard, words):
+    mic.heard = heard
+    result = run("record", "me", "--seconds", "8", stdin=b"")
+    assert result.code == 1 and words in result.error and VoiceLibrary().names() == [] and not tts.cloned
+
+
+def test_a_doubtful_take_is_asked_about(run, tts, mic):
+    mic.heard = np.clip(speech(8, 30), -1, 1)
+    result = run("record", "me", "--seconds", "8", tty=("stderr",))  # the keyboard gives end of input: no
+    assert result.code == 0 and "clipped" in result.err and "Record again? [Y/n]" in result.err and len(mic.made) == 1
+    again = iter([True, False])
+    from s2mlx.cli.terminal import Console
+    ask = Console.ask
+    try:
+        Console.ask = lambda self, question, default=False: next(again)
+        assert run("record", "you", "--seconds", "8", tty=("stderr",)).code == 0 and len(mic.made) == 3
+    finally:
+        Console.ask = ask
+
+
+def test_overwriting_asks_or_is_forced(run, tts, mic, monkeypatch):
+    from s2mlx.cli.terminal import Console
+
+    take = ["record", "me", "--seconds", "8", "--text"]
+    assert run(*take, "First.", stdin=b"").code == 0
+    refused = run(*take, "Second.", stdin=b"")
+    assert refused.code == 1 and "--force" in refused.error and len(mic.made) == 1
+    assert run(*take, "Second.", tty=("stderr",)).code == 1  # end of input counts as no
+    monkeypatch.setattr(Console, "ask", lambda self, question, default=False: "Replace" in question)
+    assert run(*take, "Third.", tty=("stderr",)).code == 0
+    assert run(*take, "Fourth.", "--force", stdin=b"").code == 0
+    assert VoiceLibrary().get("me").transcript == "Fourth."
+
+
+def test_a_microphone_that_does_not_open(run, tts, mic):
+    mic.error = DeviceError("the microphone has gone")
+    result = run("record", "me", "--seconds", "8", stdin=b"")
+    assert result.code == 1 and result.error == "error: the microphone has gone" and VoiceLibrary().names() == []
+
+
+def test_an_interrupt_saves_nothing(run, tts, mic, monkeypatch):
+    from s2mlx.cli import record
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(record, "_enter", interrupt)
+    assert run("record", "me", "--seconds", "8", stdin=b"").code == 130 and VoiceLibrary().names() == []
