@@ -1,46 +1,89 @@
-"""y = x @ W.T for a weight in any form, and rows of it as embeddings. Knows arrays, not files."""
+"""y = x @ W.T + b over a weight in any form, and rows of W as embeddings.
+
+Chooses the form (`forms`) for a tensor's type and storage; knows neither files nor networks.
+"""
 
 from __future__ import annotations
 
 import mlx.core as mx
 
+from gguf.constants import GGMLQuantizationType
+
+from ..kernels.blocks import FORMATS
+from ..weights import affine
+from ..weights.blocks import decode
+from ..weights.storage import Storage
+from .forms import Affine, Blocks, Dense, Float, Parts, RawBlocks
+
 
 class Linear:
-    """W [out, in] of a Tensor."""
+    """W [out, in] of a `Tensor`, kept as the tensor's `storage` says."""
 
     def __init__(self, tensor, bias=None):
-        self.weight = mx.contiguous(tensor.dense().T)
-        self.bias = None if bias is None else bias.dense()
-
-    @property
-    def in_features(self):
-        return self.weight.shape[0]
-
-    @property
-    def out_features(self):
-        return self.weight.shape[1]
-
-    @property
-    def nbytes(self):
-        return self.weight.nbytes
+        self._set(_form(tensor), None if bias is None else bias.dense(), tensor.storage)
 
     @classmethod
-    def _of(cls, weight, bias=None):
+    def stack(cls, tensors) -> Linear:
+        """The rows of several matrices of the same input below each other: one product instead of many."""
+        first, *others = forms = [_form(t) for t in tensors]
+        same = all(type(f) is type(first) for f in others)
+        return cls._of((first.join(others) if same else None) or Parts(tuple(forms)), tensors[0].storage)
+
+    @property
+    def in_features(self) -> int:
+        return self.form.shape[1]
+
+    @property
+    def out_features(self) -> int:
+        return self.form.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory."""
+        return sum(a.nbytes for a in self.form.arrays) + (0 if self.bias is None else self.bias.nbytes)
+
+    def __call__(self, x: mx.array) -> mx.array:
+        """x [..., in] -> [..., out], of x's type."""
+        y = self.form.matmul(x)
+        return y if self.bias is None else y + self.bias.astype(y.dtype)
+
+    def rows(self, ids: mx.array) -> mx.array:
+        """Rows by number, int32 of any shape -> float32 [*ids.shape, in]; only those rows are decoded."""
+        return self.form.rows(ids)
+
+    def select(self, begin, end: int | None = None) -> Linear:
+        """Some rows as a matrix of their own: `select(ids)` (mx.array int32 [n]) or `select(begin, end)`."""
+        index = begin if end is None else slice(begin, end)
+        form = self.form.select(index)
+        if self.storage is Storage.TABLE:
+            form = Dense(mx.contiguous(form.rows(mx.arange(form.shape[0])).T))
+        bias = None if self.bias is None else self.bias[index]
+        return Linear._of(form, Storage.DENSE if self.storage is Storage.TABLE else self.storage, bias)
+
+    @classmethod
+    def _of(cls, form, storage, bias=None) -> Linear:
         self = cls.__new__(cls)
-        self.weight, self.bias = weight, bias
+        self._set(form, bias, storage)
         return self
 
-    @classmethod
-    def stack(cls, tensors):
-        return cls._of(mx.concatenate([mx.contiguous(t.dense().T) for t in tensors], axis=1))
+    def _set(self, form, bias, storage):
+        self.form, self.bias, self.storage = form, bias, storage
+        mx.eval(form.arrays, [] if bias is None else bias)
 
-    def __call__(self, x):
-        y = x @ self.weight
-        return y if self.bias is None else y + self.bias
 
-    def rows(self, ids):
-        return self.weight.T[ids]
+def _form(tensor):
+    """The tensor's rows in the form that its storage asks for and its type allows."""
+    kind, storage = tensor.type, tensor.storage
+    if storage is Storage.DENSE:
+        return Dense(tensor.convert(lambda part: mx.contiguous(decode(part, kind).T), axis=1))
+    if kind in _FLOATS:
+        return Float(tensor.raw().view(_FLOATS[kind]))
+    if storage is Storage.RAW and int(kind) in FORMATS:
+        return RawBlocks(tensor.raw(), kind)
+    if storage is Storage.TABLE or kind not in affine.KINDS:
+        return Blocks(tensor.raw(), kind)
+    return Affine(*tensor.convert(lambda part: affine.pack(part, kind)), affine.BITS[kind])
 
-    def select(self, begin, end=None):
-        chosen = self.weight[:, begin:end] if end is not None else self.weight[:, begin]
-        return Linear._of(mx.contiguous(chosen))
+
+_FLOATS = {GGMLQuantizationType.F32: mx.float32, GGMLQuantizationType.F16: mx.float16,
+           GGMLQuantizationType.BF16: mx.bfloat16}

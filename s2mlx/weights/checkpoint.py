@@ -6,6 +6,7 @@ no network.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,11 @@ import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..config import ModelConfig
+from .mapped import Region
 from .storage import Storage
+
+# Weights decoded at a time: bounds what loading takes beyond its result (about 12 bytes each).
+PIECE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,31 +28,59 @@ class Tensor:
     """One weight as the file holds it.
 
     shape: [out, in], as PyTorch has it; vectors [n], convolutions [out, in, k] ([in, out, k] if transposed).
-    data: uint8 [rows, row_bytes], a view of the mapped file; a row is the last dimension.
-    storage: how a `Linear` of it is to be kept (decided once for the whole checkpoint).
+    region: its bytes. storage: how a `Linear` of it is to be kept (planned for the whole checkpoint).
     """
 
     name: str
     shape: tuple[int, ...]
     type: GGMLQuantizationType
-    data: np.ndarray
+    region: Region
     storage: Storage = Storage.PACKED
-    release: Callable[[], None] = lambda: None   # lets go of the memory that reading `data` took
+
+    @property
+    def data(self) -> np.ndarray:
+        """uint8 [rows, row_bytes], a view of the mapped file; a row is the last dimension."""
+        return self.region.data.reshape(math.prod(self.shape[:-1]), -1)
 
     @property
     def nbytes(self) -> int:
         """Bytes in the file."""
-        return self.data.nbytes
+        return self.region.end - self.region.begin
 
     def dense(self):
         """The exact values as an mx.array, float32, of `shape`."""
-        import mlx.core as mx
-
         from .blocks import decode
 
-        values = mx.array(decode(self.data, self.type).reshape(self.shape))
-        self.release()
-        return values
+        return self.convert(lambda part: decode(part, self.type)).reshape(self.shape)
+
+    def convert(self, make: Callable, axis: int = 0):
+        """`make(uint8 [some rows, row_bytes])` for a few rows at a time, the results joined along `axis`.
+
+        `make` returns one array or a tuple of them, and so does this. No more than one piece is ever open.
+        """
+        import mlx.core as mx
+
+        data, step = self.data, max(PIECE // self.shape[-1], 1)
+        pieces = []
+        for at in range(0, len(data), step):
+            pieces.append(make(mx.array(data[at:at + step])))
+            mx.eval(pieces[-1])
+        self.region.release()
+        if len(pieces) == 1:
+            return pieces[0]
+        if not isinstance(pieces[0], tuple):
+            return mx.concatenate(pieces, axis)
+        return tuple(mx.concatenate(arrays, axis) for arrays in zip(*pieces))
+
+    def raw(self):
+        """The bytes as mx.uint8 [rows, row_bytes]: the mapped pages themselves on a GPU that can share them."""
+        import mlx.core as mx
+
+        if self.storage is Storage.RAW:
+            return self.region.array().reshape(self.data.shape)
+        array = mx.array(self.data)
+        self.region.release()
+        return array
 
 
 class Checkpoint:
@@ -56,8 +89,8 @@ class Checkpoint:
     packed_bytes: bytes of all tensors in the file. Close it (or leave its `with`) when the networks are built.
     """
 
-    def __init__(self, path: Path, config: ModelConfig, tensors: Mapping[str, Tensor], storage: Storage):
-        self.path, self.config, self.storage = path, config, storage
+    def __init__(self, path: Path, config: ModelConfig, tensors: Mapping[str, Tensor]):
+        self.path, self.config = path, config
         self.tensors = MappingProxyType(dict(tensors))
 
     @property

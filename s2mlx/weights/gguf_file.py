@@ -11,16 +11,14 @@ u32 dims, u64 dim[dims] (fastest first), u32 type, u64 offset; padding; data. A 
 from __future__ import annotations
 
 import math
-import mmap
-import os
 import struct
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGUF_DEFAULT_ALIGNMENT, GGUF_MAGIC, GGMLQuantizationType, GGUFValueType
 
 from ..errors import ModelError
+from .mapped import MappedFile, Region
 
 # Far above any real model (S2 Pro's header is about 60 kB), far below what could hurt.
 MAX_HEADER = 64 << 20
@@ -55,38 +53,16 @@ class GGUFFile:
     """
 
     def __init__(self, path):
-        self.path = Path(path)
-        self.map = _map(self.path)
-        self.bytes = np.frombuffer(self.map, np.uint8)
-        cursor = _Cursor(self.map, self.path)
+        self.file = MappedFile(path)
+        cursor = _Cursor(self.file.map, self.file.path)
         version, tensors, keys = _preamble(cursor)
         self.version = version
         self.metadata = _read_metadata(cursor, keys)
         infos = _read_infos(cursor, tensors)
         self.entries = _place(cursor, infos, _alignment(cursor, self.metadata))
 
-    def data(self, entry: Entry) -> np.ndarray:
-        """The tensor's bytes as a read-only view of the map, uint8 [rows, row_bytes]; a row is the last dimension."""
-        rows = math.prod(entry.shape[:-1])
-        return self.bytes[entry.begin:entry.end].reshape(rows, -1)
-
-    def release(self, entry: Entry) -> None:
-        """Let go of the memory that reading the tensor took. A later read fetches it from the file again."""
-        begin = -(-entry.begin // mmap.PAGESIZE) * mmap.PAGESIZE
-        length = entry.end // mmap.PAGESIZE * mmap.PAGESIZE - begin
-        if length > 0 and hasattr(mmap, "MADV_DONTNEED"):
-            self.map.madvise(mmap.MADV_DONTNEED, begin, length)
-
-
-def _map(path: Path) -> mmap.mmap:
-    try:
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
-                raise ModelError(f"{path}: the file is empty; download it again")
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ModelError(f"{path}: cannot be read: {reason}") from None
+    def region(self, entry: Entry) -> Region:
+        return Region(self.file, entry.begin, entry.end)
 
 
 class _Cursor:

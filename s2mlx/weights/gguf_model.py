@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from pathlib import Path
 
 from ..errors import ModelError
 from .blocks import SUPPORTED
 from .checkpoint import Checkpoint, Tensor
 from .gguf_file import GGUFFile
-from .layout import check_tensors
+from .layout import check_tensors, role
 from .metadata import CODEC_ARCHITECTURE, architecture, read_config
-from .storage import choose_storage
+from .storage import Part, plan
 
 FOREIGN = ("model_weights/", "codec_weights/")
 
@@ -27,7 +26,9 @@ def open_gguf(path: Path, memory_limit: int | None) -> Checkpoint:
     entries = {prefix + name: entry for name, entry in file.entries.items()}
     config = read_config(file.metadata, {name: entry.shape for name, entry in entries.items()}, path)
     shapes = check_tensors(config, entries, SUPPORTED, path)
-    storage = choose_storage(sum(map(math.prod, shapes.values())), memory_limit)
-    tensors = {name: Tensor(name, shape, entries[name].type, file.data(entries[name]), storage,
-                            partial(file.release, entries[name])) for name, shape in shapes.items()}
-    return Checkpoint(path, config, tensors, storage)
+    parts = {name: Part(math.prod(shape), entries[name].end - entries[name].begin, entries[name].type, role(name))
+             for name, shape in shapes.items()}
+    storage = plan(parts, memory_limit, path)
+    return Checkpoint(path, config, {
+        name: Tensor(name, shape, entries[name].type, file.region(entries[name]), storage[name])
+        for name, shape in shapes.items()})

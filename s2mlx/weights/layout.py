@@ -40,6 +40,15 @@ def _trimmed(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape[first:]
 
 
+def role(name: str) -> str:
+    """How the networks use a tensor: "matrix" (multiplied), "table" (rows looked up) or "other" (as floats)."""
+    if name.endswith(("attention.wqkv.weight", "attention.wo.weight", "feed_forward.w1.weight",
+                      "feed_forward.w2.weight", "feed_forward.w3.weight", "fast_output.weight",
+                      "fast_project_in.weight")):
+        return "matrix"
+    return "table" if name.endswith("embeddings.weight") else "other"
+
+
 def expected_tensors(config: ModelConfig) -> Named:
     """(name, shape) of every tensor the networks read."""
     if config.slow:

@@ -1,31 +1,81 @@
-"""How a model's matrices are kept in memory: one decision for a whole checkpoint. Knows sizes and the machine only."""
+"""How a model's matrices are kept in memory: one plan for a whole checkpoint. Knows sizes and the machine only."""
 
 from __future__ import annotations
 
 import enum
 import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from gguf.constants import GGMLQuantizationType
+
+from ..errors import ModelError
+
+_T = GGMLQuantizationType
+GROUPS_OF_16 = frozenset({_T.Q2_K, _T.Q3_K, _T.Q6_K})  # MLX has no product for these
 
 
 class Storage(enum.Enum):
-    """DENSE: float32, laid out [in, out], twice as fast as anything else on the CPU. PACKED: as few bits as the file
-    has, in the layout that MLX can multiply with. RAW: the file's own blocks, for the Metal kernels."""
+    """DENSE: float32 laid out [in, out], the fastest on the CPU.
+    PACKED: as few bits as the file has, in the layout that MLX can multiply with where there is one.
+    TABLE: the file's bits, for rows that are looked up; matrices made of such rows are DENSE.
+    RAW: the file's own blocks, for the Metal kernels."""
 
     DENSE = "dense"
     PACKED = "packed"
+    TABLE = "table"
     RAW = "raw"
 
 
-def choose_storage(weights: int, memory_limit: int | None = None) -> Storage:
-    """The best form for a model of `weights` numbers.
+class Part(NamedTuple):
+    """What the plan needs to know of a tensor. role: "matrix" (multiplied), "table" (looked up) or "other" (float32)."""
 
-    memory_limit: bytes that dense weights may take on the CPU; None allows half of the machine's memory.
+    elements: int
+    nbytes: int
+    type: GGMLQuantizationType
+    role: str
+
+
+def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str, Storage]:
+    """The form of every tensor.
+
+    On a GPU: raw blocks if the kernels run here, else packed. On the CPU matrices become dense as far as
+    `memory_limit` bytes of weights allow (None: half of the machine's memory), those first that gain most.
+    Raises `ModelError` when not even the packed model fits. The plan depends on the file, the limit and the machine
+    alone, so that a seed gives the same speech every time.
     """
     import mlx.core as mx
 
+    from ..kernels import available
+
+    least = sum(p.nbytes if p.role != "other" else 4 * p.elements for p in parts.values())
+    most = machine_memory() if memory_limit is None else memory_limit
+    if least > most:
+        raise ModelError(f"{path}: the weights need {least / 1e9:.1f} GB of memory, {most / 1e9:.1f} GB are allowed; "
+                         "use a smaller quantization")
     if mx.default_device().type == mx.DeviceType.gpu:
-        return Storage.PACKED
-    limit = machine_memory() // 2 if memory_limit is None else memory_limit
-    return Storage.DENSE if 4 * weights <= limit else Storage.PACKED
+        return dict.fromkeys(parts, Storage.RAW if available() else Storage.PACKED)
+    return _densify(parts, (most // 2 if memory_limit is None else most) - least)
+
+
+def _densify(parts, spare) -> dict[str, Storage]:
+    forms = dict.fromkeys(parts, Storage.PACKED)
+    for name in sorted((n for n in parts if parts[n].role == "matrix"), key=lambda n: _rank(n, parts[n])):
+        cost = 4 * parts[name].elements - parts[name].nbytes
+        if cost > spare:
+            break
+        spare -= cost
+        forms[name] = Storage.DENSE
+    if spare > 0:
+        forms |= {name: Storage.TABLE for name in parts if parts[name].role == "table"}
+    return forms
+
+
+def _rank(name: str, part: Part) -> int:
+    """The Fast-AR's weights are read nine times a frame; groups of 16 must be decoded for each product."""
+    if name.startswith("fast_"):
+        return 0
+    return 1 if part.type in GROUPS_OF_16 else 2
 
 
 def machine_memory() -> int:

@@ -1,0 +1,192 @@
+"""The forms a weight matrix W [out, in] can have in memory, each with the same few methods.
+
+    matmul(x [..., in]) -> x @ W.T, of x's type      rows(ids) -> float32 [*ids.shape, in], exact
+    select(index) -> the same form of some rows      join(others) -> rows below each other, or None if they differ
+    arrays: what it holds in memory
+
+Knows arithmetic and layouts, not where a weight comes from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import mlx.core as mx
+from gguf.constants import GGMLQuantizationType
+
+from ..kernels.dequantize import dequantize_rows
+from ..kernels.qmv import qmv
+from ..weights import affine
+from ..weights.blocks import columns, decode
+from .matmul import matmul
+
+# On the CPU a matrix is opened a piece at a time: about 4 MB of floats stay in the cache until they are used.
+PIECE = 1 << 20
+# More rows of x than this, and opening an affine matrix once costs less than MLX's own product (CPU).
+FEW_ROWS = 4
+
+
+@dataclass(frozen=True)
+class Dense:
+    """float32, stored [in, out]."""
+
+    w: mx.array
+
+    @property
+    def shape(self):
+        return self.w.shape[1], self.w.shape[0]
+
+    @property
+    def arrays(self):
+        return [self.w]
+
+    def matmul(self, x):
+        return matmul(x, self.w)
+
+    def rows(self, ids):
+        return mx.moveaxis(mx.take(self.w, ids, axis=1), 0, -1)
+
+    def select(self, index):
+        return Dense(mx.contiguous(self.w[:, index]))
+
+    def join(self, others):
+        return Dense(mx.concatenate([self.w, *(o.w for o in others)], axis=1))
+
+
+@dataclass(frozen=True)
+class Float:
+    """float32, float16 or bfloat16 as in the file, stored [out, in].
+
+    On a GPU x takes the type of W for the product, as ggml does; on the CPU W becomes float32, piece by piece."""
+
+    w: mx.array
+
+    @property
+    def shape(self):
+        return tuple(self.w.shape)
+
+    @property
+    def arrays(self):
+        return [self.w]
+
+    def matmul(self, x):
+        if on_gpu():
+            return (x.astype(self.w.dtype) @ self.w.T).astype(x.dtype)
+        return _by_pieces(x, self.shape, lambda part: self.w[part].astype(mx.float32))
+
+    def rows(self, ids):
+        return self.w[ids].astype(mx.float32)
+
+    def select(self, index):
+        return Float(mx.contiguous(self.w[index]))
+
+    def join(self, others):
+        if any(o.w.dtype != self.w.dtype for o in others):
+            return None
+        return Float(mx.concatenate([self.w, *(o.w for o in others)]))
+
+
+@dataclass(frozen=True)
+class Affine:
+    """MLX's packed layout with groups of 32 and float32 scales: see `weights.affine`."""
+
+    words: mx.array
+    scale: mx.array
+    offset: mx.array
+    bits: int
+
+    @property
+    def shape(self):
+        return self.scale.shape[0], self.scale.shape[1] * affine.GROUP
+
+    @property
+    def arrays(self):
+        return [self.words, self.scale, self.offset]
+
+    def matmul(self, x):
+        if x.size > FEW_ROWS * x.shape[-1] and not on_gpu():
+            return _by_pieces(x, self.shape, lambda part: affine.values(*(a[part] for a in self.arrays), self.bits))
+        # float32 scales make MLX compute in float32 whatever x is; half precision would be slow on the CPU, and inexact
+        return mx.quantized_matmul(x, *self.arrays, transpose=True, group_size=affine.GROUP,
+                                   bits=self.bits).astype(x.dtype)
+
+    def rows(self, ids):
+        flat = ids.reshape(-1)
+        return affine.values(*(a[flat] for a in self.arrays), self.bits).reshape(*ids.shape, -1)
+
+    def select(self, index):
+        return Affine(*(mx.contiguous(a[index]) for a in self.arrays), self.bits)
+
+    def join(self, others):
+        if any(o.bits != self.bits for o in others):
+            return None
+        return Affine(*(mx.concatenate(part) for part in zip(self.arrays, *(o.arrays for o in others))), self.bits)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The file's own blocks, uint8 [out, row_bytes]: groups of 16 or 32, opened for each product."""
+
+    data: mx.array
+    kind: GGMLQuantizationType
+
+    @property
+    def shape(self):
+        return self.data.shape[0], columns(self.data.shape[1], self.kind)
+
+    @property
+    def arrays(self):
+        return [self.data]
+
+    def matmul(self, x):
+        return _by_pieces(x, self.shape, lambda part: decode(self.data[part], self.kind))
+
+    def rows(self, ids):
+        return decode(self.data[ids.reshape(-1)], self.kind).reshape(*ids.shape, -1)
+
+    def select(self, index):
+        return type(self)(mx.contiguous(self.data[index]), self.kind)
+
+    def join(self, others):
+        if any(o.kind != self.kind for o in others):
+            return None
+        return type(self)(mx.concatenate([self.data, *(o.data for o in others)]), self.kind)
+
+
+class RawBlocks(Blocks):
+    """Blocks that the Metal kernels multiply as they are."""
+
+    def matmul(self, x):
+        return qmv(self.data, x, self.kind)
+
+    def rows(self, ids):
+        return dequantize_rows(self.data, ids, self.kind)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Matrices of unlike forms below each other, multiplied one by one."""
+
+    parts: tuple
+
+    @property
+    def shape(self):
+        return sum(p.shape[0] for p in self.parts), self.parts[0].shape[1]
+
+    @property
+    def arrays(self):
+        return [a for p in self.parts for a in p.arrays]
+
+    def matmul(self, x):
+        return mx.concatenate([p.matmul(x) for p in self.parts], axis=-1)
+
+
+def on_gpu() -> bool:
+    return mx.default_device().type == mx.DeviceType.gpu
+
+
+def _by_pieces(x, shape, open_rows):
+    """x @ W.T where open_rows(slice) gives those rows of W in float32; only a piece of W is ever open on the CPU."""
+    step = max(PIECE // shape[1], 1) if not on_gpu() else shape[0]
+    pieces = [matmul(x.astype(mx.float32), open_rows(slice(at, at + step)).T) for at in range(0, shape[0], step)]
+    return (pieces[0] if len(pieces) == 1 else mx.concatenate(pieces, axis=-1)).astype(x.dtype)

@@ -1,0 +1,64 @@
+"""Files mapped into memory, and stretches of them as arrays: copied, shared with the GPU, or let go again."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import ModelError
+
+_PAGE = mmap.PAGESIZE
+
+
+class MappedFile:
+    """A whole file as read-only memory: `map` (an mmap), `bytes` (uint8 [size])."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        try:
+            with open(path, "rb") as file:
+                if os.fstat(file.fileno()).st_size == 0:
+                    raise ModelError(f"{path}: the file is empty; download it again")
+                self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:
+            raise ModelError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        self.bytes = np.frombuffer(self.map, np.uint8)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """Bytes [begin, end) of a mapped file."""
+
+    file: MappedFile
+    begin: int
+    end: int
+
+    @property
+    def data(self) -> np.ndarray:
+        """A view, uint8 [n]; nothing is read before it is touched."""
+        return self.file.bytes[self.begin:self.end]
+
+    def array(self):
+        """mx.uint8 [n] for the GPU: the mapped pages themselves where Metal takes them, otherwise a copy.
+
+        Metal shares whole pages only, so the neighbours' bytes in the first and last page are lent along.
+        """
+        import mlx.core as mx
+
+        first = self.begin // _PAGE * _PAGE
+        last = min(-(-self.end // _PAGE) * _PAGE, len(self.file.bytes))
+        try:
+            pages = mx.from_dlpack(self.file.bytes[first:last])
+        except BufferError:  # NumPy 1 does not lend read-only memory
+            return mx.array(self.data)
+        return pages[self.begin - first:self.end - first]
+
+    def release(self) -> None:
+        """Let go of the memory that reading took. Who reads again fetches it from the file again."""
+        begin, end = -(-self.begin // _PAGE) * _PAGE, self.end // _PAGE * _PAGE
+        if end > begin and hasattr(mmap, "MADV_DONTNEED"):
+            self.file.map.madvise(mmap.MADV_DONTNEED, begin, end - begin)
