@@ -1,0 +1,197 @@
+"""Stage 2: the frames' codes, made from the features alone before any network is trained.
+
+Book 0 (semantic): the classes of (phone, how many frames it lasts, which of them this is), each split by k-means into a
+few kinds. A code therefore says what is spoken and how far the phone has come. The books after the speaker's hold what
+the class's mean leaves of the features, by residual k-means over all frames. All are computed on the teacher's own
+voice, so the same words have the same codes whoever speaks; the speaker has a book of his own (speakers.py).
+"""
+import json
+import sys
+
+import numpy as np
+from scipy import sparse
+
+from . import config, corpus, durations, grid
+from .vocoder import BANDS, KNOTS
+
+SEMANTIC = 1024
+DETAIL_BOOKS = 2
+DETAIL = 256
+FLOOR = -8.5             # log amplitudes below are silence
+APERIODICITY = 2.0       # its weight against the envelope in distances
+WIDTH = 2 * BANDS * KNOTS
+
+
+def flatten(features):
+    """features [F, KNOTS, 2*BANDS] -> weighted vectors float32 [F, WIDTH]"""
+    x = np.array(features, np.float32)
+    x[..., :BANDS] = np.maximum(x[..., :BANDS], FLOOR)
+    x[..., BANDS:] *= APERIODICITY
+    return x.reshape(len(x), WIDTH)
+
+
+def unflatten(vectors):
+    x = np.array(vectors, np.float32).reshape(-1, KNOTS, 2 * BANDS)
+    x[..., BANDS:] /= APERIODICITY
+    return x
+
+
+def states(names, lengths):
+    """One key per frame: phone, its length (4 = four or more), place ("m": between the second and the last of a long one)."""
+    keys = []
+    for i, (name, n) in enumerate(zip(names, lengths)):
+        if name == grid.SILENCE:
+            kind = "lead" if i == 0 else "tail" if i == len(names) - 1 else "pause"
+            keys += [f"{kind} {n} {j}" for j in range(n)]
+        else:
+            keys += [f"{name} {min(n, 4)} {j if j < min(n, 3) else 'z' if j == n - 1 else 'm'}" for j in range(n)]
+    return keys
+
+
+def kmeans(x, k, rng, rounds=12):
+    """x [N, D] -> centres [k, D]; an empty cluster restarts at a random vector."""
+    centre = x[rng.choice(len(x), k, replace=len(x) < k)].copy()
+    for _ in range(rounds):
+        near = nearest(x, centre)
+        count = np.bincount(near, minlength=k)
+        total = sparse.csr_matrix((np.ones(len(x), np.float32), (near, np.arange(len(x)))), (k, len(x))) @ x
+        centre = np.where(count[:, None] > 0, total / np.maximum(count, 1)[:, None], x[rng.integers(0, len(x), k)])
+    return centre.astype(np.float32)
+
+
+def nearest(x, centre):
+    out = np.empty(len(x), np.int64)
+    half = 0.5 * np.square(centre).sum(1)
+    for at in range(0, len(x), 8192):
+        out[at:at + 8192] = (half - x[at:at + 8192] @ centre.T).argmin(1)
+    return out
+
+
+def shares(counts, spreads, total):
+    """How many classes each state gets: by the square root of frames times spread; silences get one."""
+    weight = np.sqrt(counts * spreads)
+    low, high = 0.0, total / weight.sum() * 4
+    for _ in range(60):
+        mid = (low + high) / 2
+        share = np.clip(np.round(weight * mid), 1, np.maximum(1, counts // 12))
+        low, high = (mid, high) if share.sum() <= total else (low, mid)
+    return np.clip(np.round(weight * low), 1, np.maximum(1, counts // 12)).astype(int)
+
+
+class Books:
+    """The offline codebooks: semantic centres [SEMANTIC, WIDTH], which belong to which state, detail centres."""
+
+    def __init__(self, semantic, groups, details):
+        self.semantic, self.groups, self.details = semantic, groups, details
+
+    def encode(self, keys, vectors):
+        """-> codes int64 [1 + DETAIL_BOOKS, F]"""
+        codes = np.zeros((1 + len(self.details), len(keys)), np.int64)
+        for i, key in enumerate(keys):
+            first, end = self.group(key)
+            codes[0, i] = first + np.square(self.semantic[first:end] - vectors[i]).sum(1).argmin()
+        rest = vectors - self.semantic[codes[0]]
+        for b, centre in enumerate(self.details):
+            codes[1 + b] = nearest(rest, centre)
+            rest = rest - centre[codes[1 + b]]
+        return codes
+
+    def group(self, key):
+        if key in self.groups:
+            return self.groups[key]
+        name, n, place = key.split()
+        for m in (3, 4, 2, 1):                       # a state never seen: the same phone at another length
+            for other in (place, "0"):
+                if f"{name} {m} {other}" in self.groups:
+                    return self.groups[f"{name} {m} {other}"]
+        raise KeyError(key)
+
+    def decode(self, codes):
+        """codes [1 + details, F] -> features [F, KNOTS, 2*BANDS]"""
+        return unflatten(self.semantic[codes[0]] + sum(d[c] for d, c in zip(self.details, codes[1:])))
+
+    def save(self, path):
+        np.savez(path, semantic=self.semantic, details=np.stack(self.details), groups=json.dumps(self.groups))
+
+    @classmethod
+    def load(cls, path=None):
+        z = np.load(path or config.work("books.npz"))
+        return cls(z["semantic"], {k: tuple(v) for k, v in json.loads(str(z["groups"])).items()}, list(z["details"]))
+
+
+def learn(laid, seed=1):
+    """laid: lists of (keys, vectors) -> Books and the figures of the fit"""
+    rng = np.random.default_rng(seed)
+    keys = np.array([k for ks, _ in laid for k in ks])
+    x = np.concatenate([v for _, v in laid])
+    kinds, which = np.unique(keys, return_inverse=True)
+    order = np.argsort(which, kind="stable")
+    edges = np.searchsorted(which[order], np.arange(len(kinds) + 1))
+    members = [order[a:b] for a, b in zip(edges[:-1], edges[1:])]
+    spread = np.array([x[m].var(0).sum() for m in members])
+    quiet = np.array([k.split()[0] in ("lead", "tail", "pause") for k in kinds])
+    share = shares(np.array([len(m) for m in members]), np.where(quiet, 0, spread), SEMANTIC)
+    groups, centres, first = {}, [], 0
+    for kind, member, n in zip(kinds, members, share):
+        centres.append(kmeans(x[member], n, rng))
+        groups[str(kind)] = (first, first + int(n))
+        first += int(n)
+    semantic = np.concatenate(centres + [np.zeros((SEMANTIC - first, WIDTH), np.float32)])
+    books = Books(semantic, groups, [])
+    some = [laid[i] for i in rng.permutation(len(laid))[:1200]]
+    rest = np.concatenate([v - semantic[books.encode(k, v)[0]] for k, v in some])
+    figures = dict(states=len(kinds), classes=first, variance=float(x.var(0).sum()), after_0=float(rest.var(0).sum()))
+    for b in range(DETAIL_BOOKS):
+        centre = kmeans(rest, DETAIL, rng)
+        books.details.append(centre)
+        rest = rest - centre[nearest(rest, centre)]
+        figures[f"after_{b + 1}"] = float(rest.var(0).sum())
+    return books, figures
+
+
+def lay(spoken, lengths):
+    """corpus items -> texts, [(names, lengths in frames)], [(states, vectors)]"""
+    texts, named, laid = [], [], []
+    for sentence, phones, analysis in spoken:
+        names, n, features = grid.lay(phones, analysis.astype(np.float32), config.TEMPO, lengths)
+        texts.append(sentence)
+        named.append((names, n))
+        laid.append((states(names, n), flatten(features)))
+    return texts, named, laid
+
+
+def run_books():
+    spoken = corpus.load(range(config.BOOK_SHARDS))
+    mean = durations.learn([phones for _, phones, _ in spoken])
+    config.work("durations.json").write_text(json.dumps(mean))
+    books, figures = learn(lay(spoken, durations.Durations(mean))[2])
+    books.save(config.work("books.npz"))
+    config.note("books", utterances=len(spoken), **figures)
+
+
+def run():
+    books, lengths = Books.load(), durations.Durations.load()
+    texts, named, codes = [], [], []
+    for index in range(config.UTTERANCES // config.SHARD):
+        t, n, laid = lay(corpus.load([index]), lengths)
+        texts += t
+        named += n
+        codes += [books.encode(k, v) for k, v in laid]
+    end = np.cumsum([c.shape[1] for c in codes])
+    np.savez(config.work("codes.npz"), text=np.array(texts), phones=np.array([" ".join(n) for n, _ in named]),
+             lengths=np.array([" ".join(map(str, n)) for _, n in named]), codes=np.concatenate(codes, 1).astype(np.int16),
+             end=end)
+    config.note("codes", utterances=len(texts), frames=int(end[-1]))
+
+
+def load():
+    """-> list of (text, phone names, lengths in frames, codes int16 [1 + DETAIL_BOOKS, F])"""
+    z = np.load(config.work("codes.npz"))
+    at = np.concatenate([[0], z["end"]])
+    codes = z["codes"]
+    return [(str(t), p.split(), [int(x) for x in n.split()], codes[:, at[i]:at[i + 1]])
+            for i, (t, p, n) in enumerate(zip(z["text"], z["phones"], z["lengths"]))]
+
+
+if __name__ == "__main__":
+    (run_books if sys.argv[1:] == ["books"] else run)()

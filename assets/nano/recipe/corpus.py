@@ -1,0 +1,62 @@
+"""Stage 1: the teacher speaks the corpus. Each shard holds texts, phones with end times, and the 5 ms analysis."""
+import multiprocessing
+import sys
+import time
+
+import numpy as np
+
+from . import config, teacher, text
+
+
+def one(sentence):
+    phones, samples = teacher.speak(sentence)
+    analysis, f0 = teacher.analyse(samples)
+    return [p for p, _ in phones], [e for _, e in phones], analysis.astype(np.float16)
+
+
+def shard_path(index):
+    return config.work(f"corpus/{index:03d}.npz")
+
+
+def make(index):
+    if shard_path(index).exists():
+        return 0.0
+    begun = time.time()
+    texts = text.sentences(config.UTTERANCES)[index * config.SHARD:(index + 1) * config.SHARD]
+    spoken = [one(t) for t in texts]
+    np.savez(shard_path(index).with_suffix(".tmp.npz"), text=np.array(texts),
+             phones=np.array([" ".join(s[0]) for s in spoken]),
+             phone_end=np.array([len(s[0]) for s in spoken]).cumsum(),
+             ends=np.concatenate([s[1] for s in spoken]).astype(np.float32),
+             analysis_end=np.array([len(s[2]) for s in spoken]).cumsum(),
+             analysis=np.concatenate([s[2] for s in spoken]))
+    shard_path(index).with_suffix(".tmp.npz").rename(shard_path(index))
+    return time.time() - begun
+
+
+def run(processes=2):
+    count = config.UTTERANCES // config.SHARD
+    with multiprocessing.Pool(processes) as pool:
+        for i, seconds in enumerate(pool.imap(make, range(count))):
+            print(f"shard {i + 1}/{count} {seconds:.0f} s", flush=True)
+    config.note("corpus", utterances=config.UTTERANCES)
+
+
+def load(indices=None):
+    """-> list of (text, phones [(name, end)], analysis [T, 2 * BANDS]) of the shards that exist."""
+    out = []
+    for index in range(config.UTTERANCES // config.SHARD) if indices is None else indices:
+        if not shard_path(index).exists():
+            continue
+        z = np.load(shard_path(index))
+        phone_at = np.concatenate([[0], z["phone_end"]])
+        analysis_at = np.concatenate([[0], z["analysis_end"]])
+        analysis, ends = z["analysis"], z["ends"]
+        for i, (sentence, names) in enumerate(zip(z["text"], z["phones"])):
+            phones = list(zip(names.split(), ends[phone_at[i]:phone_at[i + 1]].tolist()))
+            out.append((str(sentence), phones, analysis[analysis_at[i]:analysis_at[i + 1]]))
+    return out
+
+
+if __name__ == "__main__":
+    run(int(sys.argv[1]) if len(sys.argv) > 1 else 2)

@@ -1,0 +1,172 @@
+"""Training examples for the Dual-AR in exactly the prompt layout of model.md, section 2, and where each frame's phone is."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import codes, config, grid, speakers
+from .make_tokenizer import PAUSE, PHONE_CHAR, SEMANTIC_BEGIN, vocabulary
+
+VOCAB = vocabulary()
+END = VOCAB["<|im_end|>"]
+
+
+@dataclass
+class Utterance:
+    tokens: np.ndarray       # text token ids [n]
+    codes: np.ndarray        # int64 [1 + details, F], without the speaker
+    place: np.ndarray        # [F] index of the token spoken in each frame
+
+
+def match(spoken, tokens):
+    """Edit-distance alignment: for every phone spoken the index of its token (or of the last one matched before)."""
+    n, m = len(spoken), len(tokens)
+    cost = np.zeros((n + 1, m + 1), int)
+    cost[:, 0], cost[0] = np.arange(n + 1), np.arange(m + 1)
+    for i in range(n):
+        for j in range(m):
+            cost[i + 1, j + 1] = min(cost[i, j] + (spoken[i] != tokens[j]), cost[i, j + 1] + 1, cost[i + 1, j] + 1)
+    place, j = np.zeros(n, int), m
+    i = n
+    while i > 0:
+        if j > 0 and cost[i, j] == cost[i - 1, j - 1] + (spoken[i - 1] != tokens[j - 1]):
+            i, j = i - 1, j - 1
+            place[i] = j
+        elif j > 0 and cost[i, j] == cost[i, j - 1] + 1:
+            j -= 1
+        else:
+            i -= 1
+            place[i] = min(j, m - 1)
+    return place
+
+
+def utterance(tokenizer, text, names, lengths, frame_codes):
+    """-> Utterance, or None if the teacher said something else than the tokens"""
+    tokens = np.array(tokenizer.encode(text, add_special_tokens=False).ids)
+    spoken = [VOCAB[PAUSE] if n == grid.SILENCE else VOCAB[PHONE_CHAR[n]] for n in names[1:-1]]
+    inner = match(spoken, tokens.tolist())
+    wrong = sum(tokens[p] != s for p, s in zip(inner, spoken)) + abs(len(spoken) - len(tokens))
+    if wrong > 2 + 0.2 * len(spoken):
+        return None
+    place = np.repeat(np.concatenate([[0], inner, [len(tokens) - 1]]), lengths)
+    return Utterance(tokens, frame_codes.astype(np.int64), place)
+
+
+def join(a, b, pause):
+    """One utterance of two, with a pause mark and its frames between; pause: codes [1 + details, PAUSE]"""
+    n, head = len(a.tokens), a.codes.shape[1] - grid.TAIL
+    return Utterance(np.concatenate([a.tokens, [VOCAB[PAUSE]], b.tokens]),
+                     np.concatenate([a.codes[:, :head], pause, b.codes[:, grid.LEAD:]], 1),
+                     np.concatenate([a.place[:head], np.full(pause.shape[1], n), b.place[grid.LEAD:] + n + 1]))
+
+
+class Builder:
+    """Puts segments together: ids [T], codes [T, books], and for each position what it has to foretell."""
+
+    def __init__(self, tokenizer, rng):
+        self.rng = rng
+        self.text = {s: np.array(tokenizer.encode(s, add_special_tokens=False).ids) for s in (
+            "<|im_start|>system\n", "convert the provided text to speech",
+            "convert the provided text to speech reference to the following:\n\nText:\n", "<|speaker:0|>", "\n\nSpeech:\n",
+            "<|im_end|>\n", "<|im_start|>user\n", "<|im_start|>assistant\n<|voice|>")}
+
+    def start(self):
+        self.ids, self.codes, self.given, self.here, self.length = [], [], [], [], 0
+
+    def add(self, ids):
+        self.ids.append(ids)
+        self.length += len(ids)
+
+    def say(self, u, text_at, speaker, shown):
+        """The frames of an utterance whose text starts at position text_at; shown: codes as the model will see them."""
+        frames = u.codes.shape[1]
+        full = np.concatenate([u.codes[:1], np.full((1, frames), speaker), u.codes[1:]])
+        self.codes.append((self.length, full, shown))
+        self.here.append((self.length, text_at + u.place, text_at + len(u.tokens)))
+        self.add(SEMANTIC_BEGIN + shown[0])
+
+    def spoil(self, u, speaker, reference):
+        """Codes with the mistakes the model will meet: its own, and in references the encoder's."""
+        rng, frames = self.rng, u.codes.shape[1]
+        voice = np.full((1, frames), speaker)
+        shown = np.concatenate([u.codes[:1], voice, u.codes[1:]])
+        wrong = rng.random(frames) < 0.04
+        shown[0, wrong] = u.codes[0, rng.integers(0, frames, wrong.sum())]
+        wrong = rng.random(frames) < 0.15
+        shown[2:, wrong] = u.codes[1:, rng.integers(0, frames, wrong.sum())]
+        rate = 0.03
+        if reference:
+            rate = rng.uniform(0, 0.35) if rng.random() < 0.7 else 0.0
+            if rng.random() < 0.5:
+                shown[1, :rng.integers(1, 6)] = rng.integers(speakers.COUNT)
+            if rng.random() < 0.3:
+                some = rng.random(frames) < rng.uniform(0.1, 0.8)
+                shown[0, some] = rng.integers(0, codes.SEMANTIC, some.sum())
+        wrong = rng.random(frames) < rate
+        shown[1, wrong] = rng.integers(0, speakers.COUNT, wrong.sum())
+        return shown
+
+    def example(self, turns, reference=None, speaker=speakers.DEFAULT, spoil=True):
+        """turns: utterances said one after the other; -> dict of arrays
+        ids [T], codes [T, books], target [T] (-1: none), target_codes [T, books], current and following token [T]"""
+        self.start()
+        shown = (lambda u, ref: self.spoil(u, speaker, ref)) if spoil else (
+            lambda u, ref: np.concatenate([u.codes[:1], np.full((1, u.codes.shape[1]), speaker), u.codes[1:]]))
+        self.add(self.text["<|im_start|>system\n"])
+        if reference is None:
+            self.add(self.text["convert the provided text to speech"])
+        else:
+            self.add(self.text["convert the provided text to speech reference to the following:\n\nText:\n"])
+            self.add(self.text["<|speaker:0|>"])
+            at = self.length
+            self.add(reference.tokens)
+            self.add(self.text["\n\nSpeech:\n"])
+            self.say(reference, at, speaker, shown(reference, True))
+        self.add(self.text["<|im_end|>\n"])
+        for u in turns:
+            self.add(self.text["<|im_start|>user\n"])
+            at = self.length
+            self.add(u.tokens)
+            self.add(self.text["<|im_end|>\n"])
+            self.add(self.text["<|im_start|>assistant\n<|voice|>"])
+            self.say(u, at, speaker, shown(u, False))
+            self.add(self.text["<|im_end|>\n"])
+        return self.finish()
+
+    def finish(self):
+        n, books = self.length, len(self.codes[0][1])
+        out = dict(ids=np.concatenate(self.ids), codes=np.zeros((n, books), np.int64), target=np.full(n, -1),
+                   target_codes=np.zeros((n, books), np.int64), current=np.full(n, -1), following=np.full(n, -1))
+        for (start, full, shown), (_, place, end) in zip(self.codes, self.here):
+            frames = full.shape[1]
+            out["codes"][start:start + frames] = shown.T
+            before = slice(start - 1, start - 1 + frames)
+            out["target"][before] = SEMANTIC_BEGIN + full[0]
+            out["target"][start - 1 + frames] = END
+            out["target_codes"][before] = full.T
+            out["current"][before], out["following"][before] = place, np.minimum(place + 1, end)
+        return out
+
+
+def collate(examples):
+    """-> dict of int64 arrays [B, T, ...]; padding has target -1"""
+    t = max(len(e["ids"]) for e in examples)
+    out = {}
+    for name in examples[0]:
+        fill = -1 if name in ("target", "current", "following") else 0
+        out[name] = np.stack([np.concatenate([e[name], np.full((t - len(e["ids"]), *e[name].shape[1:]), fill)])
+                              for e in examples]).astype(np.int64)
+    return out
+
+
+def load(tokenizer):
+    """-> utterances of the corpus (validation ones last) and the codes of one pause"""
+    found, pause = [], None
+    for text, names, lengths, c in codes.load():
+        u = utterance(tokenizer, text, names, lengths, c)
+        if u is not None:
+            found.append(u)
+        if pause is None and grid.SILENCE in names[1:-1]:
+            at = sum(lengths[:names.index(grid.SILENCE, 1)])
+            pause = c[:, at:at + grid.PAUSE].astype(np.int64)
+    config.note("utterances", spoken=len(codes.load()), kept=len(found))
+    return found, pause

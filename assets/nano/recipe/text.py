@@ -1,0 +1,59 @@
+"""Training sentences: everyday templates (60 %) and word salads (40 %) that spread over the common words. Our own text."""
+import random
+import re
+
+from .held_out import EVERYDAY, HARDER, LONGER
+from .wordlists import AVOID, AVOID_EXACT, LISTS, SALADS, TEMPLATES
+
+SEED = 20
+TEMPLATE_SHARE = 0.6
+MAX_LETTERS = 72
+
+
+def decent(word):
+    return word not in AVOID_EXACT and not any(word.startswith(start) for start in AVOID)
+
+
+def common_words(count):
+    """The `count` most frequent plain lower-case English words."""
+    from wordfreq import top_n_list
+    found = [w for w in top_n_list("en", 3 * count) if re.fullmatch(r"[a-z]{2,13}|a|i", w)]
+    return [w for w in found if re.search("[aeiouy]", w)][:count]
+
+
+def key(text):
+    return re.sub("[^a-z ]", "", text.lower())
+
+
+class Writer:
+    """Makes sentences that differ from each other and from the held-out ones."""
+
+    def __init__(self, seed, salad_words):
+        self.random = random.Random(seed)
+        self.words = [w for w in salad_words if len(w) > 2]
+        self.deck = []
+        self.seen = {key(t) for t in EVERYDAY + LONGER + HARDER}
+
+    def word(self):
+        if not self.deck:
+            self.deck = self.words[:]
+            self.random.shuffle(self.deck)
+        return self.deck.pop()
+
+    def draft(self):
+        if self.random.random() < TEMPLATE_SHARE:
+            template = self.random.choice(TEMPLATES)
+            return re.sub(r"\{(\w+)\}", lambda m: self.random.choice(LISTS[m[1]]), template)
+        return re.sub(r"\bX\b", lambda m: self.word(), self.random.choice(SALADS))
+
+    def sentence(self):
+        while True:
+            text = self.draft()
+            if len(text) <= MAX_LETTERS and key(text) not in self.seen:
+                self.seen.add(key(text))
+                return text[0].upper() + text[1:]
+
+
+def sentences(count, seed=SEED, words=5000):
+    writer = Writer(seed, [w for w in common_words(3 * words) if decent(w)][:words])
+    return [writer.sentence() for _ in range(count)]

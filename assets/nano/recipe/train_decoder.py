@@ -1,0 +1,167 @@
+"""Stage 3: the half of the codec that makes sound: codes -> waveform. Nothing else has to be trained before it.
+
+The target is the vocoder's rendering of the codes themselves, for a random speaker, made on the fly. Because the
+excitation is locked to the frame, the waveform is a function of the codes and plain waveform losses work.
+"""
+import math
+import sys
+import time
+
+import numpy as np
+import torch
+from torch import nn
+
+from . import codes, config, speakers, vocoder
+from .losses import SpectralDistance
+from .nets.codec import Codec, CodecSizes, ResidualUnit
+
+STEPS = 6000
+BATCH, FRAMES, SKIP = 4, 13, 2       # the first SKIP frames of a segment lack their past and are not scored
+RATE = 2e-3
+SEED = 3
+
+
+def spread_codebook(centres, dim):
+    """centres [N, D] -> unit vectors [N, dim] whose distances follow the centres': main components plus a constant."""
+    x = centres - centres.mean(0)
+    u, s, _ = np.linalg.svd(x, full_matrices=False)
+    y = (u * np.sqrt(s))[:, :dim - 1]
+    y = y / y.std(0).mean() / 1.5
+    y = np.concatenate([y, np.ones((len(y), 1))], 1)
+    y = np.concatenate([y, np.zeros((len(y), dim - y.shape[1]))], 1)
+    return torch.from_numpy((y / np.linalg.norm(y, axis=1, keepdims=True)).astype(np.float32))
+
+
+def speaker_entries(dim):
+    """Unit vectors [COUNT, dim]: pitch and formant factor along smooth curves."""
+    k, f = np.array([speakers.pair(i) for i in range(speakers.COUNT)]).T
+    p, q = (k - k.min()) / (k.max() - k.min()) * np.pi, (f - f.min()) / (f.max() - f.min()) * np.pi
+    y = np.zeros((speakers.COUNT, dim))
+    for j, curve in enumerate([np.cos(p), np.sin(p), np.cos(q), np.sin(q), np.cos(2 * p), np.sin(2 * p)]):
+        y[:, j] = curve
+    return torch.from_numpy((y / np.linalg.norm(y, axis=1, keepdims=True)).astype(np.float32))
+
+
+def build(books):
+    sizes = CodecSizes(semantic=len(books.semantic), books=1 + len(books.details))
+    codec = Codec(sizes)
+    with torch.no_grad():
+        all_books = codec.quantizer.books()
+        for book, centres in zip([all_books[0], *all_books[2:]], [books.semantic, *books.details]):
+            book.codebook.weight.copy_(spread_codebook(centres, sizes.code_dim))
+        voices = speaker_entries(sizes.code_dim)
+        all_books[1].codebook.weight.copy_(voices[torch.arange(sizes.residual) % speakers.COUNT])
+    return codec
+
+
+class Segments:
+    """Random pieces of the corpus with random speakers: codes [B, books, FRAMES] and waveforms [B, FRAMES * 1024]."""
+
+    def __init__(self, books, items, seed):
+        self.books, self.items = books, items
+        self.rng = np.random.default_rng(seed)
+
+    def batch(self, size, frames=FRAMES):
+        audio, rows = [], []
+        while len(rows) < size:
+            item = self.items[self.rng.integers(len(self.items))]
+            extra = item.shape[1] - frames - 1
+            if extra < 0:
+                continue
+            start = self.rng.integers(extra + 1)
+            c = item[:, start:start + frames + 1].astype(np.int64)      # one frame more, for the vocoder's past
+            speaker = int(self.rng.integers(speakers.COUNT))
+            wave = vocoder.synthesize(self.books.decode(c), *speakers.pair(speaker))
+            if start == 0 or self.rng.random() < 0.1:                   # also the true start of an utterance
+                start, c = 0, item[:, :frames].astype(np.int64)
+                wave = vocoder.synthesize(self.books.decode(c), *speakers.pair(speaker))
+                wave = np.concatenate([np.zeros(vocoder.FRAME, np.float32), wave])
+                c = np.concatenate([c[:, :1], c], 1)
+            rows.append(np.concatenate([c[:1, 1:], np.full((1, frames), speaker), c[1:, 1:]]))
+            audio.append(np.clip(wave[vocoder.FRAME:] * speakers.GAIN, -0.99, 0.99))
+        return torch.from_numpy(np.stack(rows)), torch.from_numpy(np.stack(audio))
+
+
+@torch.no_grad()
+def even_out(codec, rows):
+    """Data-driven start: every convolution of the decoder gives unit variance, residual branches 0.3, the last 0.05."""
+    branch = {r.block[3].conv for r in codec.decoder.modules() if isinstance(r, ResidualUnit)}
+
+    def scale(module, _, out):
+        out = out - module.bias.view(1, -1, 1)
+        module.bias.zero_()
+        factor = (0.3 if module in branch else 1.0) / (out.std() + 1e-8)
+        module.weight.mul_(factor)
+        return out * factor
+
+    hooks = [m.register_forward_hook(scale) for m in codec.decoder.modules()
+             if isinstance(m, (nn.Conv1d, nn.ConvTranspose1d))]
+    codec.decode(rows)
+    for hook in hooks:
+        hook.remove()
+    codec.decoder.model[-1].conv.weight.mul_(0.05)
+
+
+def trained_parts(codec):
+    q = codec.quantizer
+    parts = [codec.decoder, q.post_module, q.upsample] + [b.out_proj for b in q.books()] + [b.codebook for b in q.books()]
+    return [p for part in parts for p in part.parameters()]
+
+
+def schedule(step, steps, rate, warm=50, end=0.03):
+    return rate * min(1, (step + 1) / warm) * (end + (1 - end) * 0.5 * (1 + math.cos(math.pi * min(1, step / steps))))
+
+
+def save(path, **state):
+    torch.save(state, path.with_suffix(".tmp"))
+    path.with_suffix(".tmp").rename(path)
+
+
+def run(steps=STEPS):
+    torch.set_num_threads(1)
+    torch.manual_seed(SEED)
+    books = codes.Books.load()
+    items = [c for *_, c in codes.load()]
+    train, held = Segments(books, items[:-config.VALIDATION], SEED), Segments(books, items[-config.VALIDATION:], SEED)
+    codec = build(books)
+    distance = SpectralDistance(train.batch(48)[1])
+    path, done = config.work("decoder.pt"), 0
+    parameters = trained_parts(codec)
+    optimizer = torch.optim.AdamW(parameters, lr=RATE, betas=(0.85, 0.98), weight_decay=1e-3)
+    if path.exists():
+        state = torch.load(path, weights_only=False)
+        codec.load_state_dict(state["codec"])
+        optimizer.load_state_dict(state["optimizer"])
+        done = state["step"]
+    else:
+        even_out(codec, train.batch(8)[0])
+    check = held.batch(16)
+    average, begun, first = None, time.time(), done
+    for step in range(done, steps):
+        rows, audio = train.batch(BATCH)
+        for group in optimizer.param_groups:
+            group["lr"] = schedule(step, steps, RATE)
+        y, x = codec.decode(rows)[:, 0, SKIP * vocoder.FRAME:], audio[:, SKIP * vocoder.FRAME:]
+        terms = distance(y, x)
+        loss = terms["log"] + 2 * terms["mel"] + 2 * terms["complex"] + 4 * terms["wave"]
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(parameters, 5.0)
+        optimizer.step()
+        with torch.no_grad():
+            for book in codec.quantizer.books():
+                book.codebook.weight.copy_(nn.functional.normalize(book.codebook.weight, dim=-1))
+        now = np.array([t.item() for t in terms.values()])
+        average = now if average is None else 0.97 * average + 0.03 * now
+        if (step + 1) % 50 == 0:
+            print(step + 1, " ".join(f"{n} {v:.3f}" for n, v in zip(terms, average)),
+                  f"{(time.time() - begun) / (step + 1 - first):.3f} s/step", flush=True)
+        if (step + 1) % 250 == 0 or step + 1 == steps:
+            with torch.no_grad():
+                terms = distance(codec.decode(check[0])[:, 0, SKIP * vocoder.FRAME:], check[1][:, SKIP * vocoder.FRAME:])
+            config.note("decoder", steps=step + 1, **{n: round(v.item(), 4) for n, v in terms.items()})
+            save(path, codec=codec.state_dict(), sizes=codec.sizes.dict(), optimizer=optimizer.state_dict(), step=step + 1)
+
+
+if __name__ == "__main__":
+    run(*map(int, sys.argv[1:]))
