@@ -1,5 +1,5 @@
-"""A real sound system without a sound card: an own PulseAudio daemon whose one loudspeaker is a null sink, and whose one
-microphone is that sink's monitor. PortAudio reaches it through ALSA's pulse plugin.
+"""A real sound system without a sound card: an own PulseAudio daemon whose one loudspeaker is a null sink, and whose
+one microphone is that sink's monitor. PortAudio reaches it through ALSA's pulse plugin.
 
 The daemon lives in a folder of its own with its own socket; a user's daemon is neither found nor touched, and several
 test processes can run side by side. As a pytest fixture: `from tests.audio.loop import loop`, then `loop.environment`
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -30,7 +29,7 @@ class Loop:
     """A running daemon. `environment` makes a child process use it."""
 
     folder: Path
-    pid: int
+    daemon: subprocess.Popen | None
     environment: dict = field(default_factory=dict)
 
     def python(self, code: str, *arguments, timeout: float = 120, check: bool = True) -> subprocess.CompletedProcess:
@@ -42,9 +41,9 @@ class Loop:
         return done
 
     def record_monitor(self, path: Path) -> subprocess.Popen:
-        """Record what the loudspeaker gives, as raw s16le mono, until the process is terminated. PortAudio not involved."""
-        recorder = subprocess.Popen(["parec", "--device=loop.monitor", f"--rate={RATE}", "--channels=1", "--format=s16le",
-                                     "--latency-msec=20", "--raw", str(path)], env=self.environment)
+        """Record what the loudspeaker gives, as raw s16le mono, until terminated. PortAudio is not involved."""
+        recorder = subprocess.Popen(["parec", "--device=loop.monitor", f"--rate={RATE}", "--channels=1",
+                                     "--format=s16le", "--latency-msec=20", "--raw", str(path)], env=self.environment)
         end = time.monotonic() + _START_WAIT
         while not (path.exists() and path.stat().st_size):   # it runs once the first sound is there
             if time.monotonic() > end or recorder.poll() is not None:
@@ -54,10 +53,9 @@ class Loop:
         return recorder
 
     def stop(self) -> None:
-        try:
-            os.kill(self.pid, signal.SIGTERM)
-        except ProcessLookupError:
-            pass
+        if self.daemon is not None:
+            self.daemon.terminate()
+            self.daemon.wait(20)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -86,38 +84,26 @@ def start() -> Loop:
     socket = folder / "run" / "native"
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("PULSE_", "XDG_", "ALSA_", "DBUS_", "JACK_"))}
-    environment |= {"HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(folder / "run"), "ALSA_CONFIG_PATH": str(alsa),
-                    "PULSE_SERVER": f"unix:{socket}", "PULSE_COOKIE": str(folder / "cookie"), "JACK_NO_START_SERVER": "1"}
-    daemon = subprocess.run(
-        ["pulseaudio", "-n", "--daemonize=yes", "--exit-idle-time=-1", "--disallow-exit", "--use-pid-file=no",
+    environment |= {"HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(folder / "run"),
+                    "ALSA_CONFIG_PATH": str(alsa), "PULSE_SERVER": f"unix:{socket}", "PULSE_COOKIE": str(folder / "cookie"),
+                    "JACK_NO_START_SERVER": "1"}
+    daemon = subprocess.Popen(
+        # Without clients it ends by itself after a while: a test run that is killed leaves nothing for ever.
+        ["pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=600", "--use-pid-file=no",
          "--log-target=file:" + str(folder / "log"),
          f"--load=module-native-protocol-unix socket={socket} auth-anonymous=1",
          f"--load=module-null-sink sink_name=loop rate={RATE} channels=2"],
-        env=environment, capture_output=True, text=True, timeout=60)
+        env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     end = time.monotonic() + _START_WAIT
-    while time.monotonic() < end:
-        info = subprocess.run(["pactl", "info"], env=environment, capture_output=True, text=True)
+    while time.monotonic() < end and daemon.poll() is None:
         sinks = subprocess.run(["pactl", "list", "short", "sinks"], env=environment, capture_output=True, text=True)
-        if info.returncode == 0 and "loop" in sinks.stdout:
-            return Loop(folder, _pid(folder), environment)
+        if "loop" in sinks.stdout:
+            return Loop(folder, daemon, environment)
         time.sleep(0.05)
     log = (folder / "log").read_text() if (folder / "log").exists() else ""
+    daemon.kill()
     shutil.rmtree(folder, ignore_errors=True)
-    raise RuntimeError(f"pulseaudio did not start: {daemon.stderr} {log}"[-2000:])
-
-
-def _pid(folder: Path) -> int:
-    """The daemon's process: the one that has this folder's socket on its command line."""
-    mark = f"socket={folder}/run/native".encode()
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                line = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if line.startswith((b"pulseaudio", b"/usr/bin/pulseaudio")) and mark in line:
-                return int(entry.name)
-    raise RuntimeError("pulseaudio started, but its process is not to be found")
+    raise RuntimeError(f"pulseaudio did not start: {log[-2000:]}")
 
 
 @pytest.fixture(scope="module")

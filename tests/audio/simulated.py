@@ -198,3 +198,52 @@ class Fixed:
 
 def playback(system, rate, **options):
     return Playback(rate, backend=system, **options)
+
+
+class Microphone:
+    """Gives its samples block by block as fast as they are fetched, then waits for the interrupt or raises `fault`.
+
+    `drained` is set once all of them have been fetched and put away.
+    """
+
+    def __init__(self, samples, block=480, fault=None):
+        self._samples, self._block, self._fault = samples, block, fault
+        self._next = 0
+        self.overflows, self.closed = 0, threading.Event()
+        self.drained, self._interrupted = threading.Event(), threading.Event()
+
+    def read(self):
+        block = self._samples[self._next:self._next + self._block]
+        self._next += len(block)
+        if len(block):
+            return block
+        self.drained.set()
+        if self._fault:
+            raise self._fault
+        self._interrupted.wait(30)
+        return block
+
+    def interrupt(self):
+        self._interrupted.set()
+
+    def close(self):
+        self.closed.set()
+
+
+class Room:
+    """A backend with one simulated microphone; the clock is set by hand."""
+
+    def __init__(self, microphone):
+        self.microphone, self.now, self.opened_at = microphone, 0.0, None
+
+    def clock(self):
+        return self.now
+
+    def find_input(self, query):
+        return MICROPHONE
+
+    def open_input(self, device, rate):
+        self.opened_at = rate
+        if isinstance(self.microphone, Exception):
+            raise self.microphone
+        return self.microphone

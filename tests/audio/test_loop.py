@@ -1,4 +1,4 @@
-"""The real thing: PortAudio, a real sound server, and a recording of what came out. Skipped where there is no PulseAudio."""
+"""The real thing: PortAudio, a real sound server, and a recording of what came out. Skipped without PulseAudio."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from .loop import RATE, loop  # noqa: F401  (a fixture)
 
-# Plays argv[1] (float32 at argv[2] Hz) in chunks, each after the time its generation would take, at real-time factor argv[3].
+# Plays argv[1] (float32 at argv[2] Hz) in chunks, each after the time it takes to make it at real-time factor argv[3].
 PLAY = """
 import json, sys, time
 import numpy as np
@@ -134,3 +134,67 @@ def test_stop_is_heard_within_100_ms(loop):  # noqa: F811
     results = json.loads(loop.python(STOP).stdout)
     assert min(after for after, _ in results) < 0.1, results
     assert min(took for _, took in results) < 0.1, results
+
+
+# Records for as long as the file "go" of the folder argv[1] exists, as `s2mlx record` does.
+RECORD = """
+import sys, time
+from pathlib import Path
+import numpy as np
+from s2mlx.audio.microphone import Recorder, check
+
+folder = Path(sys.argv[1])
+with Recorder(44100) as recorder:
+    recorder.start()
+    assert recorder.wait_ready(20), recorder.error
+    (folder / "ready").touch()
+    loudest = -120.0
+    while (folder / "go").exists():
+        loudest = max(loudest, recorder.level.peak)
+        time.sleep(0.02)
+    take = recorder.stop()
+np.save(folder / "take.npy", take.samples)
+print(loudest, take.clipped, take.zeros_only, take.overflows, take.error)
+"""
+
+
+def test_the_recorder_hears_what_is_played(loop, tmp_path):  # noqa: F811
+    import subprocess
+    import sys
+    import threading
+
+    samples = voice(3.0, RATE, seed=4)
+    np.save(tmp_path / "samples.npy", samples)
+    (tmp_path / "go").touch()
+    recorder = subprocess.Popen([sys.executable, "-c", RECORD, str(tmp_path)], env=loop.environment, text=True,
+                                stdout=subprocess.PIPE)
+    try:
+        while not (tmp_path / "ready").exists() and recorder.poll() is None:
+            threading.Event().wait(0.05)
+        _, _, underruns, *_ = json.loads(loop.python(PLAY, tmp_path / "samples.npy", RATE, 0.2).stdout)
+        (tmp_path / "go").unlink()
+        text, _ = recorder.communicate(timeout=60)
+    finally:
+        recorder.kill()
+    loudest, clipped, zeros_only, overflows, error = text.split()
+    assert recorder.returncode == 0 and (clipped, zeros_only, error) == ("0", "False", "None")
+    assert abs(float(loudest) - 20 * np.log10(np.abs(samples).max())) < 0.5
+    lag, correlation = align(np.load(tmp_path / "take.npy"), samples)
+    assert correlation > 0.999 or underruns or int(overflows), (lag, correlation)
+
+
+def test_devices_are_listed_and_found(loop):  # noqa: F811
+    text = loop.python("from s2mlx.audio.devices import *\n"
+                       "print(find_output().name, find_input().name, find_output('pulse').index, len(list_devices(True)))")
+    assert text.stdout.split()[:2] == ["default", "default"] and text.stderr == ""
+
+
+def test_without_a_sound_server_one_line_says_so(loop, tmp_path):  # noqa: F811
+    """The daemon is gone (its socket is elsewhere): an error at once, the audio is kept, nothing hangs."""
+    code = ("import numpy as np\nfrom s2mlx.audio.speaker import Player\n"
+            "with Player(44100) as player:\n"
+            "    player.play(np.ones(1000, np.float32)); player.finish()\n"
+            "    print(player.wait(20), len(player.unheard()))\n    print(player.error)")
+    lonely = type(loop)(tmp_path, None, loop.environment | {"PULSE_SERVER": f"unix:{tmp_path}/nothing"})
+    first, message = lonely.python(code).stdout.strip().split("\n")
+    assert first == "False 1000" and message

@@ -1,0 +1,202 @@
+"""Recording from a microphone, at the device's own rate, with a live level. The judgement of a take is in verdict.py."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from ..errors import DeviceError
+from .backend import Backend
+from .meter import Level, Meter
+from .resample import resample
+from .verdict import Take, Verdict, check, silence_hint, trim
+
+__all__ = ["Recorder", "Take", "Verdict", "check", "trim", "silence_hint", "Level"]
+
+MAX_SECONDS = 120.0    # a take is a sentence or two; a forgotten recorder must not fill the memory
+SILENT_AFTER = 0.5     # s of exact zeros before a missing permission is suspected
+STALL = 4.0            # s without a single sample
+_CLOSE_WAIT = 1.0      # s
+
+
+class Recorder:
+    """One take at a time: `start`, look at `level` while it runs, `stop` gives the `Take` at `rate` Hz.
+
+    device: index or part of a name. Nothing here waits for the device but `wait_ready`; what fails in the background is
+    in `error`, and the part recorded until then is not lost.
+    """
+
+    def __init__(self, rate: int, device: int | str | None = None, backend: Backend | None = None,
+                 max_seconds: float = MAX_SECONDS):
+        if backend is None:
+            from .portaudio import PortAudio
+
+            backend = PortAudio()
+        self.rate = rate
+        self._query, self._backend, self._max_seconds = device, backend, max_seconds
+        self._changed = threading.Condition()
+        self._run: _Run | None = None
+
+    def start(self) -> None:
+        """Open the device and record from the first sound on. Returns at once; see `wait_ready`."""
+        if self._run is not None:
+            self._run.end()
+        self._run = _Run(self._backend, self._query, self._max_seconds, self._changed)
+
+    def wait_ready(self, timeout: float = 5.0) -> bool:
+        """Until sound arrives: True. False at the timeout, or with `error` set."""
+        run = self._started()
+        with self._changed:
+            self._changed.wait_for(lambda: run.frames or run.error, timeout)
+            return bool(run.frames) and run.error is None
+
+    def stop(self) -> Take:
+        """End the take and give the device back. DeviceError only if there is an `error` and not one sample."""
+        run = self._started()
+        error = self.error
+        self._run = None
+        run.end()
+        with self._changed:
+            pieces, meter = list(run.pieces), run.meter
+        if not pieces:
+            if error:
+                raise error
+            return Take(np.zeros(0, np.float32), self.rate)
+        samples = resample(np.concatenate(pieces), run.rate, self.rate)
+        return Take(samples, self.rate, meter.clipped, meter.zeros_only, run.overflows, str(error) if error else None)
+
+    def close(self) -> None:
+        """Drop a running take."""
+        if self._run is not None:
+            self._run.end()
+            self._run = None
+
+    def __enter__(self) -> Recorder:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    @property
+    def recording(self) -> bool:
+        return self._run is not None and not self.full and self.error is None
+
+    @property
+    def seconds(self) -> float:
+        """Length of the take so far."""
+        with self._changed:
+            return self._run.frames / self._run.rate if self._run else 0.0
+
+    @property
+    def full(self) -> bool:
+        """`max_seconds` are reached; the rest is not recorded."""
+        return self._run is not None and self._run.full
+
+    @property
+    def level(self) -> Level:
+        """Peak and rms of the last tenth of a second, in dBFS."""
+        with self._changed:
+            return self._run.meter.level if self._run and self._run.meter else Level()
+
+    @property
+    def clipped(self) -> int:
+        """Samples at full scale so far."""
+        with self._changed:
+            return self._run.meter.clipped if self._run and self._run.meter else 0
+
+    @property
+    def noise_floor(self) -> float:
+        """dBFS of the pauses so far."""
+        with self._changed:
+            return self._run.meter.noise_floor if self._run and self._run.meter else Level().rms
+
+    @property
+    def silent(self) -> bool:
+        """Half a second and more of exact zeros and nothing else: most likely no permission (`silence_hint`)."""
+        with self._changed:
+            run = self._run
+            return bool(run and run.meter and run.meter.zeros_only and run.frames > SILENT_AFTER * run.rate)
+
+    @property
+    def device_name(self) -> str | None:
+        return self._run.device.name if self._run and self._run.device else None
+
+    @property
+    def error(self) -> DeviceError | None:
+        """Why no more sound comes; None while all is well."""
+        run = self._run
+        if run is None:
+            return None
+        with self._changed:
+            if run.error is None and not run.full and self._backend.clock() - run.last_sound > STALL:
+                run.error = DeviceError(f"{run.device.name if run.device else 'the microphone'} does not answer")
+            return run.error
+
+    def _started(self) -> _Run:
+        if self._run is None:
+            raise DeviceError("no recording is running")
+        return self._run
+
+
+class _Run:
+    """One take in the making: the thread that reads, and what it has read. Guarded by `changed`."""
+
+    def __init__(self, backend: Backend, query, max_seconds: float, changed: threading.Condition):
+        self.pieces: list[np.ndarray] = []      # at the device's rate
+        self.frames, self.rate = 0, 1.0
+        self.meter: Meter | None = None
+        self.device = None
+        self.error: DeviceError | None = None
+        self.full = False
+        self.overflows = 0
+        self.last_sound = backend.clock()
+        self._backend, self._query, self._max_seconds, self._changed = backend, query, max_seconds, changed
+        self._stream = None
+        self._ended = False
+        self._thread = threading.Thread(target=self._read, name="s2mlx-recorder", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Stop reading and give the device back; a device that hangs is left behind with its thread."""
+        with self._changed:
+            self._ended = True
+            if self._stream is not None:
+                self._stream.interrupt()
+        self._thread.join(_CLOSE_WAIT)
+
+    def _read(self) -> None:
+        try:
+            self.device = self._backend.find_input(self._query)
+            stream = self._backend.open_input(self.device, self.device.default_rate)
+        except DeviceError as error:
+            self._failed(error)
+            return
+        try:
+            with self._changed:
+                self._stream, self.rate = stream, self.device.default_rate
+                self.meter = Meter(self.rate)
+            while not self._ended and not self.full:
+                self._add(stream.read(), stream.overflows)
+        except DeviceError as error:
+            self._failed(error)
+        finally:
+            stream.close()
+
+    def _add(self, block: np.ndarray, overflows: int) -> None:
+        with self._changed:
+            if self._ended or not len(block):
+                return
+            block = block[:max(0, round(self._max_seconds * self.rate) - self.frames)]
+            self.pieces.append(block)
+            self.frames += len(block)
+            self.meter.add(block)
+            self.overflows = overflows
+            self.last_sound = self._backend.clock()
+            self.full = self.frames >= self._max_seconds * self.rate
+            self._changed.notify_all()
+
+    def _failed(self, error: DeviceError) -> None:
+        with self._changed:
+            self.error = self.error or error
+            self._changed.notify_all()
