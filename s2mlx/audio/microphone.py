@@ -10,9 +10,9 @@ from ..errors import DeviceError
 from .backend import Backend
 from .meter import Level, Meter
 from .resample import resample
-from .verdict import Take, Verdict, check, silence_hint, trim
+from .verdict import Take, Verdict, check, silence_hint, speech_span, trim
 
-__all__ = ["Recorder", "Take", "Verdict", "check", "trim", "silence_hint", "Level"]
+__all__ = ["Recorder", "Take", "Verdict", "check", "trim", "speech_span", "silence_hint", "Level"]
 
 MAX_SECONDS = 120.0    # a take is a sentence or two; a forgotten recorder must not fill the memory
 SILENT_AFTER = 0.5     # s of exact zeros before a missing permission is suspected

@@ -18,6 +18,7 @@ from .pacing import MARGIN, seconds_needed
 from .resample import StreamResampler
 
 BLOCK_SECONDS = 0.02   # written at a time: what a stop has to wait for at most, if the device takes it at once
+_EVIDENCE = 0.2        # s of audio after the first piece before its pace is believed
 STALL = 4.0            # s in one device call; PortAudio streams give up by themselves after 3
 _AHEAD = 1.0           # s converted to the device's rate in advance
 _KEEP = 2.0            # s kept of what was played, for going back over what a pause drops
@@ -49,7 +50,9 @@ class Playback:
         self._epoch += 1
         self._source, self._line = Line(), Line()    # at the model's and at the device's rate
         self._resampler: StreamResampler | None = None
-        self._largest = 0.0
+        self._largest = 0.0                          # s of the largest piece
+        self._first: tuple[float, float] | None = None   # clock at the first piece, its seconds
+        self._latest = 0.0                           # clock at the latest piece
         self._finished = self._playing = self._began = self._done = self._stopped = self._paused = False
         self._flushed = False
         self._tail = 0                               # frames of silence written behind the last speech
@@ -77,6 +80,8 @@ class Playback:
             self._finished = self._flushed = False
             self._source.append(samples)
             self._largest = max(self._largest, len(samples) / self.rate)
+            self._latest = self.backend.clock()
+            self._first = self._first or (self._latest, len(samples) / self.rate)
             self._tell()
 
     def finish(self) -> None:
@@ -166,7 +171,16 @@ class Playback:
         """Seconds that must be in hand before sound starts (or starts again), as things stand."""
         with self.changed:
             margin = max(MARGIN, self._stream.latency) if self._stream else MARGIN
-            return seconds_needed(self._rtf, self._expected, self._source.total / self.rate, self._largest, margin)
+            return seconds_needed(self._pace(), self._expected, self._source.total / self.rate, self._largest, margin)
+
+    def _pace(self) -> float | None:
+        """Seconds between arrivals per second of audio. Better than what one is told: that counts the time before the
+        first piece, which is over, and is far too high at the beginning."""
+        if self._first is None:
+            return self._rtf
+        since, before = self._first
+        came = self._source.total / self.rate - before
+        return (self._latest - since) / came if came >= _EVIDENCE else self._rtf
 
     def unheard(self) -> np.ndarray:
         with self.changed:
@@ -335,8 +349,8 @@ class Playback:
     def _fail(self, error: DeviceError) -> None:
         if self._error is None:
             self._advance()
-            seconds = self._heard / self.device_rate
-            self._error = DeviceError(f"{error}; {seconds:.1f} s of speech were heard, the rest is kept")
+            heard = self._heard / self.device_rate
+            self._error = DeviceError(f"{error}; {heard:.1f} s were heard before") if heard else error
             self._tell()
 
     def _name(self) -> str:

@@ -54,8 +54,8 @@ class Player:
         self._playback.finish()
 
     def set_rtf(self, rtf: float, expected_seconds: float | None = None) -> None:
-        """The measured real-time factor and the expected length of the whole speech, from which `prebuffer` follows.
-        May be called again at any time; also while playing, for the case that it runs dry."""
+        """The real-time factor so far and the expected length of the whole speech, from which `prebuffer` follows.
+        May be called again at any time. Once a few pieces have come, their own pace counts instead of `rtf`."""
         self._playback.set_rtf(rtf, expected_seconds)
 
     def stop(self) -> None:

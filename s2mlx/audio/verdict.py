@@ -71,7 +71,7 @@ def check(take: Take, platform: str = sys.platform) -> Verdict:
         return Verdict(False, ["nothing was recorded"])
     if take.zeros_only:
         return Verdict(False, [silence_hint(platform)])
-    begin, end = _speech(take)
+    begin, end = speech_span(take.samples, take.rate)
     seconds, level, floor = (end - begin) / take.rate, take.speech_db, take.noise_floor_db
     refused, doubts = [], []
     if level < INAUDIBLE_DB:
@@ -98,7 +98,7 @@ def check(take: Take, platform: str = sys.platform) -> Verdict:
 def trim(take: Take) -> Take:
     """The speech with a little of what surrounds it: 0.1 s before, 0.3 s after (filled up with silence if the recording
     ended sooner). A take without speech stays as it is."""
-    begin, end = _speech(take)
+    begin, end = speech_span(take.samples, take.rate)
     if begin == end:
         return take
     start, stop = max(0, begin - round(KEEP_START * take.rate)), end + round(KEEP_END * take.rate)
@@ -118,17 +118,17 @@ def silence_hint(platform: str = sys.platform) -> str:
             "Privacy & Security > Microphone)")
 
 
-def _speech(take: Take) -> tuple[int, int]:
+def speech_span(samples: np.ndarray, rate: int) -> tuple[int, int]:
     """[begin, end) in samples from the first to the last syllable; (0, 0) if there is none."""
-    levels = frame_levels(take.samples, take.rate)
+    levels = frame_levels(samples, rate)
     if not len(levels):
         return 0, 0
-    floor, loud = take.noise_floor_db, take.speech_db
+    floor, loud = noise_floor_db(samples, rate), speech_db(samples, rate)
     # A third of the way up from the pauses to the speech finds soft endings, and still ignores a steady hum.
     above = levels > max(floor + (loud - floor) / 3, loud - 40, INAUDIBLE_DB - 20)
     runs = np.convolve(above, np.ones(_SPEECH_RUN), "valid") == _SPEECH_RUN
     found = np.flatnonzero(runs)
     if not len(found):
         return 0, 0
-    size = max(1, round(SHORT_FRAME * take.rate))
-    return int(found[0]) * size, min(len(take.samples), (int(found[-1]) + _SPEECH_RUN) * size)
+    size = max(1, round(SHORT_FRAME * rate))
+    return int(found[0]) * size, min(len(samples), (int(found[-1]) + _SPEECH_RUN) * size)

@@ -112,6 +112,20 @@ def test_prebuffer_is_not_longer_than_it_must_be():
     assert seconds_needed(0.5, 8, 0.2, 0.05) < 0.15
 
 
+
+def test_a_pessimistic_factor_does_not_delay_the_start():
+    """A request's factor counts its prefill: 5 at the first frame, when the frames themselves come at 0.5."""
+    world, samples = World(), speech(6)
+    started = []
+    system = System(world, 512)
+    player = playback(system, RATE, on_event=lambda name: name == "started" and started.append(world.now))
+    player.begin(5.0, expected_seconds=6)
+    produce(world, player, samples, even(len(samples), 2048), 0.5, RATE, start=1.0)
+    run(player, world)
+    assert started[0] < 1.2 and player.underruns == 0
+    assert gaps_and_loss(system.speaker.heard(), samples) == (0, True)
+
+
 def test_short_text_starts_at_its_end():
     world, samples = World(), speech(0.4)
     started = []
