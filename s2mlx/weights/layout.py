@@ -21,7 +21,7 @@ def check_tensors(config: ModelConfig, tensors, supported, path) -> dict[str, tu
     if total > len(tensors):
         raise ModelError(f"{path}: its metadata announces {total} layers but it holds only {len(tensors)} tensors")
     shapes = {}
-    for name, shape in expected_tensors(config):
+    for name, shape in expected_tensors(config, tensors):
         tensor = tensors.get(name)
         if tensor is None:
             raise ModelError(f"{path}: tensor {name!r} is missing; the file is incomplete or of another kind")
@@ -49,11 +49,13 @@ def role(name: str) -> str:
     return "table" if name.endswith("embeddings.weight") else "other"
 
 
-def expected_tensors(config: ModelConfig) -> Named:
-    """(name, shape) of every tensor the networks read."""
+def expected_tensors(config: ModelConfig, present=()) -> Named:
+    """(name, shape) of every tensor the networks read; what is optional, only if it is among `present`."""
     if config.slow:
         yield from _slow(config)
         yield from _fast(config)
+        if config.fast_project_in and "fast_project_in.bias" in present:
+            yield "fast_project_in.bias", (config.fast.dim,)
     if config.codec:
         yield from _codec(config.codec)
 
