@@ -10,7 +10,8 @@ from .terminal import table
 
 
 def configure(parser) -> None:
-    model.add_manners(parser, json="print one JSON object: {devices: [{index, name, inputs, outputs, default_rate, ...}]}")
+    model.add_manners(parser, quiet=False,
+                      json="print one JSON object: {devices: [{index, name, inputs, outputs, default_rate, ...}]}")
 
 
 def run(args, console) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import model, paths, references
+from . import model, paths
 from .terminal import seconds
 
 
@@ -14,11 +14,11 @@ def configure(parser) -> None:
 
 
 def run(args, console) -> int:
-    references.check_clip(args.clip)
     paths.check_output(args.output, "codes are")
 
     from ..audio.files import read_audio
     from .outputs import save_codes
+    read_audio(args.clip, 44100)  # its faults are told before a model is loaded; the rate is the model's
     with model.open_model(args, console) as tts:
         samples = read_audio(args.clip, tts.sample_rate)
         console.progress("encoding ...")

@@ -16,7 +16,7 @@ _POSITIONS = 2048  # of the KV cache that `memory_needed` counts: a reference of
 def configure(parser) -> None:
     parser.add_argument("name", nargs="?", metavar="MODEL", help="as for -m; default: the configured model, else the demo voice")
     parser.option("-m", "--model", metavar="PATH|NAME", help="the same as MODEL")
-    model.add_manners(parser, json="print one JSON object: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}}, "
+    model.add_manners(parser, quiet=False, json="print one JSON object: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}}, "
                                    "config, memory: {weights, kv_cache, positions, needed}, licence, is_demo}")
 
 

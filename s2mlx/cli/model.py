@@ -16,11 +16,12 @@ def add_options(parser, *, compat: bool = True) -> None:
                       help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
 
 
-def add_manners(parser, *, json: str | None = None) -> None:
-    """--quiet, --debug and, where a command has figures, --json."""
+def add_manners(parser, *, json: str | None = None, quiet: bool = True) -> None:
+    """--debug; --quiet where a command has notes or progress, --json where it has figures."""
     if json:
         parser.option("--json", action="store_true", help=json)
-    parser.option("--quiet", action="store_true", help="no progress and no notes; warnings and errors stay")
+    if quiet:
+        parser.option("--quiet", action="store_true", help="no progress and no notes; warnings and errors stay")
     parser.option("--debug", action="store_true", help="show the traceback of an error")
 
 

@@ -45,11 +45,14 @@ class Speaker:
             if self._player.error is not None:
                 raise DeviceError(f"{self._player.error}; what was not heard is kept in {self._keep()}")
             self._console.progress(f"playing, {seconds(self._player.position)} of {total}")
-        self._player.close()
 
     def stop(self):
         """Silence now."""
         self._player.stop()
+
+    def close(self):
+        """Give the device back."""
+        self._player.close()
 
     def _say_slow(self, stats):
         if stats.rtf > 1 and stats.audio_seconds > 1 and not self._said_slow:

@@ -18,12 +18,12 @@ _METER = 30         # characters
 
 
 def configure(parser) -> None:
-    from s2mlx_app.reading import LANGUAGES
+    from ..audio.sentences import languages
 
     parser.add_argument("name", metavar="NAME", help="what the voice is called")
     parser.option("--text", metavar="TEXT", help="what you will read; default: a sentence that is shown")
-    parser.option("--language", choices=list(LANGUAGES), default="en",
-                  help=f"of the sentence that is shown: {', '.join(LANGUAGES)}; default en", metavar="CODE")
+    parser.option("--language", choices=languages(), metavar="CODE",
+                  help=f"of the sentence that is shown: {', '.join(languages())}; default: yours, else en")
     parser.option("--seconds", type=float, metavar="S", help="record S seconds; default: until Enter, at most 30")
     parser.option("--input", metavar="DEV", help="input device, by number or part of its name; `?` lists")
     parser.option("--force", action="store_true", help="replace a voice of that name without asking")
@@ -71,11 +71,10 @@ def _settle_name(library, args, console) -> tuple[str, bool]:
 
 def _take(args, rate: int, console):
     """Record until a take will do: (words, (samples float32 [n], rate))."""
-    from s2mlx_app.reading import sentence
-
     from ..audio.microphone import check, trim
+    from ..audio.sentences import sentences
 
-    text = args.text if args.text is not None else sentence(args.language)
+    text = args.text if args.text is not None else sentences(args.language)[0]
     console.line(f"Read this aloud, in your usual voice:\n\n    {plain(text)}\n")
     while True:
         take = _listen(args, rate, console)

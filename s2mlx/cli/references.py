@@ -46,8 +46,8 @@ def check_unicode(text: str, what: str) -> None:
 
 def check_clip(path: str) -> None:
     """Read the clip once for its faults: that costs milliseconds, loading a model does not."""
-    from ..audio.files import read_audio
-    read_audio(path, 44100)
+    from ..synthesizer import read_clip
+    read_clip(path, 44100)
 
 
 def load_named(args) -> list:

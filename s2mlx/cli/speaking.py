@@ -55,11 +55,14 @@ class Job:
             self.console.clear()
             for output in sink.outputs:
                 if output.kept_seconds:
-                    self.console.note(f"interrupted; the first {seconds(output.kept_seconds)} are kept in {output.path}")
+                    self.console.note(f"interrupted; {output.path} holds {seconds(output.kept_seconds)}")
             raise
         except BaseException:
             sink.discard()
             raise
+        finally:
+            if self.speaker:
+                self.speaker.close()
         self._report()
 
     def _open(self, sink):

@@ -109,7 +109,7 @@ def _is_terminal(stream) -> bool:
 
 def _columns() -> int:
     try:
-        return os.get_terminal_size(2).columns
+        return os.get_terminal_size(2).columns or 80
     except OSError:
         return 80
 

@@ -31,7 +31,7 @@ def configure(parser) -> None:
 
     show = action("show", _show, "show one voice")
     show.add_argument("name", metavar="NAME")
-    model.add_manners(show, json="print one JSON object: {name, seconds, transcript, frames, codebooks, ...}")
+    model.add_manners(show, quiet=False, json="print one JSON object: {name, seconds, transcript, frames, codebooks, ...}")
 
     remove = action("remove", _remove, "remove a voice; it can be brought back for 30 days")
     remove.add_argument("name", metavar="NAME")

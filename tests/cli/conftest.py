@@ -46,14 +46,17 @@ class _Stream(io.TextIOWrapper):
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch, tmp_path):
-    """No variable of the developer's, no folder of theirs."""
+    """No variable of the developer's, no folder of theirs, no voice but a test's own."""
     import os
+
+    from s2mlx import locations
 
     for name in list(os.environ):
         if name.startswith("S2MLX_") or name in ("NO_COLOR", "HF_HUB_OFFLINE"):
             monkeypatch.delenv(name)
     for name in ("CONFIG", "DATA", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "home" / name.lower()))
+    monkeypatch.setattr(locations, "assets_dir", lambda: None)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.chdir(tmp_path)
 

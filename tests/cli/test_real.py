@@ -103,3 +103,17 @@ def test_an_interrupt_in_the_middle(tmp_path, model):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and err == b""
+
+
+def test_without_a_model_the_demo_voice_speaks_and_says_so(run, monkeypatch):
+    from s2mlx.errors import ModelError
+    from s2mlx.models import find_model
+
+    monkeypatch.delenv("S2MLX_MODEL")
+    monkeypatch.delenv("S2MLX_TOKENIZER")
+    try:
+        find_model()
+    except ModelError as fault:
+        pytest.skip(str(fault))
+    result = run("say", "Hello.", "-o", "out.wav", "--json")
+    assert result.code == 0 and "demo voice" in result.err and result.json["frames"] >= 4

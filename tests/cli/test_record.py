@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from s2mlx.audio import microphone
+from s2mlx.audio.sentences import sentences
 from s2mlx.audio.verdict import Take
 from s2mlx.errors import DeviceError
 from s2mlx.voice import VoiceLibrary
@@ -58,6 +59,7 @@ def mic(monkeypatch):
     from s2mlx.audio import devices
     from s2mlx.cli import record
 
+    monkeypatch.setenv("LC_ALL", "C")
     monkeypatch.setattr(microphone, "Recorder", FakeRecorder)
     monkeypatch.setattr(devices, "find_input", lambda query: None)
     monkeypatch.setattr(record.time, "sleep", lambda _: None)
@@ -71,7 +73,7 @@ def test_a_take_becomes_a_voice_with_clip_and_words(run, tts, mic):
     result = run("record", "me", "--seconds", "8", stdin=b"")
     assert result.code == 0 and result.stdout == b"" and "Read this aloud" in result.err
     library = VoiceLibrary()
-    assert "harbour" in library.get("me").transcript and library.get("me").transcript in result.err
+    assert library.get("me").transcript in sentences("en") and library.get("me").transcript in result.err
     [(samples, rate), words] = tts.cloned[0]
     assert words == library.get("me").transcript and 7.5 < len(samples) / rate < 8.5
     kept, rate = library.clip("me")
@@ -82,7 +84,7 @@ def test_own_words_language_and_device(run, tts, mic):
     assert run("record", "a", "--seconds", "8", "--text", "Own words.", "--input", "USB", stdin=b"").code == 0
     assert VoiceLibrary().get("a").transcript == "Own words." and mic.made[0].device == "USB"
     assert run("record", "b", "--seconds", "8", "--language", "de", stdin=b"").code == 0
-    assert "Hafen" in VoiceLibrary().get("b").transcript
+    assert VoiceLibrary().get("b").transcript in sentences("de")
 
 
 def test_at_a_terminal_enter_ends_it(run, tts, mic, monkeypatch):

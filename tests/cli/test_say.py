@@ -238,7 +238,7 @@ def test_a_failure_leaves_the_old_file(run, tts, tmp_path):
 def test_an_interrupt_keeps_the_passes_that_ended(run, tts, player, tmp_path):
     tts.interrupt_at = 5
     result = run("say", "One. Two.", "-o", "out.wav", "--codes", "c.npy", "--play")
-    assert result.code == 130 and "the first 0.1 s are kept in out.wav" in result.err
+    assert result.code == 130 and "interrupted; out.wav holds 0.1 s" in result.err
     assert len(soundfile.read(tmp_path / "out.wav")[0]) == 3 * FRAME
     assert np.load(tmp_path / "c.npy").shape == (10, 3)
     assert player.made[0].stopped and not player.made[0].finished and tts.closed
