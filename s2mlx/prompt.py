@@ -6,7 +6,6 @@ workings; nothing here touches MLX.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,10 +13,9 @@ import numpy as np
 
 from .config import ModelConfig
 from .errors import UsageError, VoiceError
+from .text.marks import SPEAKER_TAG
 from .tokenizer import Tokenizer
 from .voice import Voice
-
-SPEAKER_TAG = re.compile(r"<\|speaker:\d+\|>")
 
 
 @dataclass(frozen=True)

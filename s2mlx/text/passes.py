@@ -1,0 +1,199 @@
+"""A text cut into the passes in which it is spoken.
+
+Sentences are put together as evenly as the limit allows. A sentence that is longer than a pass is cut where it bears it
+best: at the ends of clauses, then between words, then between the characters a reader sees.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import regex
+
+from ..errors import UsageError
+from .marks import SPEAKER_TAG, TAG, has_words, inside_tags
+from .pace import cumulative_seconds
+from .sentences import Strength, clings, sentence_breaks
+
+# What a break costs, in units of one pass's whole slack: it takes several badly filled passes to justify a cut clause.
+_COST = {Strength.PARAGRAPH: 0.0, Strength.SENTENCE: 0.05, Strength.CLAUSE: 3.0, Strength.SPACE: 8.0,
+         Strength.ANY_SPACE: 12.0, Strength.GRAPHEME: 20.0}
+_CHOICES = 40  # places considered in one pass, below the level of sentences
+_CLAUSE = regex.compile(r"""
+    (?:[,;:،؛՝፣፤፥…!?.‥] ["'\p{Pe}\p{Pf}]* (?=\s) | [，、；：﹐﹑﹔。！？] ["'\p{Pe}\p{Pf}]* | \s[-–—]+(?=\s) | — | །
+      | (?<=[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{M}]) (?=[ ][\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]))
+    \s*""", regex.VERBOSE)
+_SPACE = regex.compile(r"[^\S\u00a0\u202f\u2007]+|[\u200b་]")
+_FULL_STOP = regex.compile(r"\.[\"'\p{Pe}\p{Pf}]*\s*\Z")
+_PIECE = regex.compile(rf"{TAG.pattern}|\X")
+
+
+@dataclass(frozen=True)
+class Span:
+    """Characters [begin, end) of a text, spoken in one go.
+
+    pause_after: another span follows, and the sentence ends here. speaker: N of the `<|speaker:N|>` in force, None before
+    any. The tag itself is part of the span that it begins.
+    """
+
+    begin: int
+    end: int
+    pause_after: bool
+    speaker: int | None
+
+    def words(self, text: str) -> str:
+        """What to say: the characters without the white space around, under their speaker's tag where it stands in an
+        earlier span."""
+        words = text[self.begin:self.end].strip()
+        if self.speaker is None or SPEAKER_TAG.search(words):
+            return words
+        return f"<|speaker:{self.speaker}|>{words}"
+
+
+def split_turns(text: str) -> list[Span]:
+    """One span for each `<|speaker:N|>` tag and one for what precedes the first.
+
+    A turn without words joins the next one (the last the one before): nothing of the text is lost."""
+    spans: list[Span] = []
+    begin = last = 0
+    speaker = None
+    tags = [(tag.start(), int(tag[1])) for tag in SPEAKER_TAG.finditer(text)]
+    for at, named in [*tags, (len(text), None)]:
+        if has_words(text[last:at]):  # nothing in [begin, last) has
+            spans.append(Span(begin, at, at < len(text), speaker))
+            begin = at
+        if at < len(text):
+            last, speaker = at, named
+    if begin < len(text):  # an end without words
+        if not spans:
+            return [Span(0, len(text), False, speaker)]
+        spans[-1] = replace(spans[-1], end=len(text), pause_after=False)
+    return spans
+
+
+def split_passes(text: str, max_seconds: float = 30.0, first_seconds: float | None = None) -> list[Span]:
+    """Spans of at most about `max_seconds` of speech each, by the estimate of `pace`.
+
+    first_seconds: end the first span about there, at a sentence or clause, so that its sound is ready sooner.
+    An empty text has no spans; a text without words has one. Only a single tag is ever longer than the limit.
+    """
+    for name, value in (("max_seconds", max_seconds), ("first_seconds", first_seconds)):
+        if value is not None and not 0 < value < math.inf:
+            raise UsageError(f"{name} must be above 0, not {value!r}")
+    plan = _Plan(text, max_seconds)
+    spans: list[Span] = []
+    for turn in split_turns(text):
+        places = []
+        begin = turn.begin
+        if first_seconds is not None and not spans:
+            begin = plan.first_break(turn, min(first_seconds, max_seconds)) or turn.begin
+            places += [begin] if begin > turn.begin else []
+        places += plan.breaks(begin, turn.end)
+        for begin, end in zip([turn.begin, *places], [*places, turn.end]):
+            pause = turn.pause_after if end == turn.end else plan.strength(end) >= Strength.SENTENCE
+            spans.append(Span(begin, end, pause, turn.speaker))
+    return spans
+
+
+class _Plan:
+    """The places where one text may be cut, found as they are needed."""
+
+    def __init__(self, text: str, max_seconds: float):
+        self._text, self._limit = text, max_seconds
+        self._seconds = cumulative_seconds(text)
+        self._inside = inside_tags(text)
+        self._strength = sentence_breaks(text)
+        self._sentences = sorted(self._strength)
+
+    def strength(self, at: int) -> Strength:
+        return self._strength.get(at, Strength.GRAPHEME)
+
+    def _length(self, begin: int, end: int) -> float:
+        return self._seconds[end] - self._seconds[begin]
+
+    def first_break(self, turn: Span, seconds: float) -> int | None:
+        """The end of a short first span, None where the turn is short or has no good place."""
+        if self._length(turn.begin, turn.end) <= 1.3 * seconds:
+            return None
+        def last_fitting(places):
+            return max((at for at in places if self._length(turn.begin, at) <= seconds), default=None)
+
+        ends = self._sentence_ends(turn.begin, turn.end)
+        if fitting := last_fitting(ends):
+            return fitting
+        first_end = ends[0] if ends else turn.end
+        if self._length(turn.begin, first_end) <= min(1.5 * seconds, self._limit):
+            return first_end if ends else None
+        clauses = [at for at in self._clauses(turn.begin, first_end) if has_words(self._text[turn.begin:at])]
+        best = last_fitting(clauses) or next(iter(clauses or ends), None)
+        return best if best and self._length(turn.begin, best) <= self._limit else None
+
+    def _sentence_ends(self, begin: int, end: int) -> list[int]:
+        return self._sentences[bisect_right(self._sentences, begin):bisect_left(self._sentences, end)]
+
+    def breaks(self, begin: int, end: int) -> list[int]:
+        """Where [begin, end) is cut into passes: the cheapest way, found from left to right."""
+        places = [begin, *self._places(begin, end), end]
+        best = [0.0] + [math.inf] * (len(places) - 1)
+        origin = [0] * len(places)
+        for j in range(1, len(places)):
+            cut = _COST[self.strength(places[j])] if j < len(places) - 1 else 0.0
+            for i in range(j - 1, -1, -1):
+                fill = self._length(places[i], places[j]) / self._limit
+                if fill > 1.0 and i < j - 1:
+                    break
+                cost = best[i] + (1.0 - min(fill, 1.0)) ** 2 + cut
+                if cost < best[j]:
+                    best[j], origin[j] = cost, i
+        chosen, j = [], origin[-1]
+        while j:
+            chosen.append(places[j])
+            j = origin[j]
+        return chosen[::-1]
+
+    def _places(self, begin: int, end: int) -> Iterable[int]:
+        """Breaks to choose from: sentence ends, and weaker ones inside what is longer than a pass."""
+        levels = [self._clauses, self._spaces, self._any_spaces, self._graphemes]
+        yield from self._finer(begin, end, self._sentence_ends(begin, end), levels)
+
+    def _finer(self, begin: int, end: int, places: list[int], levels: list) -> Iterable[int]:
+        for b, e in zip([begin, *places], [*places, end]):
+            if levels and self._length(b, e) > self._limit:
+                yield from self._finer(b, e, levels[0](b, e), levels[1:])
+            if e < end:
+                yield e
+
+    def _usable(self, places: Iterable[int], begin: int, end: int, strength: Strength) -> list[int]:
+        kept, last = [], begin
+        for at in places:
+            close = self._length(last, at) < self._limit / _CHOICES  # more choice would cost time and gain nothing
+            if begin < at < end and not close and not self._inside[at] and not clings(self._text, at):
+                self._strength.setdefault(at, strength)
+                kept.append(at)
+                last = at
+        return kept
+
+    def _clauses(self, begin: int, end: int) -> list[int]:
+        places = (m.end() for m in _CLAUSE.finditer(self._text, begin, end) if not self._after_short_word(m.end()))
+        return self._usable(places, begin, end, Strength.CLAUSE)
+
+    def _spaces(self, begin: int, end: int) -> list[int]:
+        places = (m.end() for m in _SPACE.finditer(self._text, begin, end)
+                  if not self._after_short_word(m.end()) and not self._between_digits(m))
+        return self._usable(places, begin, end, Strength.SPACE)
+
+    def _any_spaces(self, begin: int, end: int) -> list[int]:
+        return self._usable((m.end() for m in _SPACE.finditer(self._text, begin, end)), begin, end, Strength.ANY_SPACE)
+
+    def _graphemes(self, begin: int, end: int) -> list[int]:
+        return self._usable((m.end() for m in _PIECE.finditer(self._text, begin, end)), begin, end, Strength.GRAPHEME)
+
+    def _after_short_word(self, at: int) -> bool:
+        """Whether a full stop stands before this place that ends no sentence: that of "Dr.", "U.S.", an initial."""
+        return at not in self._strength and _FULL_STOP.search(self._text, max(0, at - 8), at) is not None
+
+    def _between_digits(self, space) -> bool:
+        return self._text[space.start() - 1:space.start()].isdigit() and self._text[space.end():space.end() + 1].isdigit()
