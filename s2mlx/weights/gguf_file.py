@@ -115,7 +115,7 @@ def _preamble(cursor) -> tuple[int, int, int]:
         kind = "big-endian" if version & 0xFFFF == 0 else f"version {version}"
         raise ModelError(f"{cursor.path}: {kind} GGUF files are not supported; versions 2 and 3, little-endian, are")
     tensors, keys = cursor.u64("the tensor count"), cursor.u64("the key count")
-    left = cursor.limit - cursor.at
+    left = cursor.size - cursor.at
     if keys > left // MIN_KEY:
         cursor.fail(f"it claims {keys} metadata keys, more than fit in it")
     if tensors > left // MIN_TENSOR:
@@ -148,7 +148,7 @@ def _read_array(cursor, what) -> np.ndarray | None:
     if kind == _V.ARRAY:
         cursor.fail(f"{what} is an array of arrays")
     if kind == _V.STRING:
-        if count > (cursor.limit - cursor.at) // 8:
+        if count > (cursor.size - cursor.at) // 8:
             cursor.fail(f"{what} claims {count} strings, more than fit in the file")
         for _ in range(count):
             cursor.take(cursor.u64(what), what)

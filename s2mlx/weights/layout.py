@@ -32,6 +32,9 @@ def check_tensors(config: ModelConfig, tensors, supported, path) -> dict[str, tu
             raise ModelError(f"{path}: tensor {name!r} has the type {tensor.type.name}, which is not supported; "
                              "use a file with F16, Q8_0 or K-quant (Q2_K to Q6_K) weights")
         shapes[name] = shape
+    if config.slow and not config.fast_project_in and config.slow.dim != config.fast.dim:
+        raise ModelError(f"{path}: tensor 'fast_project_in.weight' is missing: the Slow-AR is {config.slow.dim} wide, "
+                         f"the Fast-AR {config.fast.dim}")
     return shapes
 
 

@@ -167,9 +167,6 @@ def _check_tokens(config: ModelConfig, path):
                          f"{c.codebook_size}")
     if c.codec is not None and c.codec.num_codebooks != c.num_codebooks:
         raise ModelError(f"{path}: the model speaks {c.num_codebooks} codebooks, its codec {c.codec.num_codebooks}")
-    if not c.fast_project_in and c.slow.dim != c.fast.dim:
-        raise ModelError(f"{path}: tensor 'fast_project_in.weight' is missing: the Slow-AR is {c.slow.dim} wide, "
-                         f"the Fast-AR {c.fast.dim}")
 
 
 def _refuse_unbuilt(keys, config, path):
