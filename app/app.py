@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,7 @@ class S2App(App[int]):
         self.guests = guests or {}  # voices for this run only, by name
         self.jobs = Jobs(self)
         self.room = EngineRoom(studio, self.jobs, self._engine_changed)
+        self.running_take: Callable[[], Any] | None = None  # keeps a take under way, should the app end now
         self.deleted: list[tuple[str, Any, tuple]] = []
         self._countdown = {} if countdown is None else {"countdown": countdown}
         self._main = MainScreen(self.session.text() if text is None else text)
@@ -280,6 +281,9 @@ class S2App(App[int]):
 
     def leave(self) -> bool:
         """After the screen is gone: end jobs and engine. True when nothing is left running."""
+        collect, self.running_take = self.running_take, None
+        if collect:
+            self.jobs.start("keep take", lambda job: collect())
         ended = self.jobs.leave(PATIENCE)
         if ended and self.room.engine:
             self.room.engine.close()

@@ -67,9 +67,10 @@ class Recorder(Protocol):
     seconds: float
     clipped: int
     error: Exception | None
+    silent: bool  # half a second and more of exact zeros and nothing else
 
     @property
-    def level(self) -> Any: ...  # .peak and .rms, dBFS of the last block
+    def level(self) -> Any: ...  # .peak and .rms, dBFS of the last moment
 
     def start(self) -> None: ...
 
@@ -101,10 +102,17 @@ class Studio(Protocol):
 
     def recorder(self, rate: int, device: str | None) -> Recorder: ...
 
-    def check(self, take: Take) -> Verdict: ...
+    def check(self, samples: np.ndarray, rate: int) -> Verdict:
+        """Judge a take, samples float32 [n], as a reference."""
 
-    def trim(self, take: Take) -> tuple[float, float]:
-        """Where the speech of a take lies, in seconds [begin, end), with the margins a reference needs."""
+    def silence_hint(self) -> str:
+        """What to do when a microphone gives nothing but zeros."""
+
+    def speech_in(self, samples: np.ndarray, rate: int) -> tuple[float, float]:
+        """Where the speech of a take lies, in seconds [begin, end), with a little around it."""
+
+    def with_margin(self, samples: np.ndarray, rate: int) -> np.ndarray:
+        """The samples with enough silence at the end: a tight cut swallows the last word of what the voice speaks."""
 
     def read_audio(self, path: Path, rate: int) -> np.ndarray: ...
 

@@ -30,7 +30,6 @@ class Settings:
     max_frames: int | None = None
     min_frames: int = 0
     pause_ms: int = 250
-    batch: int | None = None
     trim: bool = False
     normalize: bool = False
     output: str | None = None          # device names
@@ -85,7 +84,7 @@ def save(path: Path, settings: Settings) -> None:
 
 
 _FLOATS = {"temperature", "top_p", "memory_limit_gb", "prebuffer"}
-_INTS = {"top_k", "seed", "max_frames", "min_frames", "pause_ms", "batch"}
+_INTS = {"top_k", "seed", "max_frames", "min_frames", "pause_ms"}
 _BOOLS = {"trim", "normalize"}
 
 

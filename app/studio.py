@@ -11,8 +11,10 @@ import numpy as np
 from s2mlx.voice_library import VoiceLibrary
 
 from . import figures
-from .engine import Recorder, Synthesizer, Take, Verdict
+from .engine import Recorder, Synthesizer, Verdict
 from .loudspeaker import Loudspeaker, Turn
+
+BEFORE, AFTER = 0.1, 0.35  # seconds of quiet around the speech of a reference
 
 
 class LocalStudio:
@@ -50,20 +52,25 @@ class LocalStudio:
 
         return Microphone(rate, device)
 
-    def check(self, take: Take) -> Verdict:
-        from s2mlx.audio.microphone import check
+    def check(self, samples: np.ndarray, rate: int) -> Verdict:
+        from s2mlx.audio.microphone import Take, check
 
-        return check(take)
+        return check(Take.of(samples, rate))
 
-    def trim(self, take: Take) -> tuple[float, float]:
-        from s2mlx.audio.loudness import SILENCE_DB, amplitude
+    def silence_hint(self) -> str:
+        from s2mlx.audio.microphone import silence_hint
 
-        loud = np.flatnonzero(np.abs(take.samples) > amplitude(SILENCE_DB))
-        seconds = len(take.samples) / take.rate
-        if not len(loud):
-            return 0.0, seconds
-        # a tight cut at the end swallows the last word of what is spoken with the voice
-        return max(0.0, loud[0] / take.rate - 0.1), min(seconds, loud[-1] / take.rate + 0.4)
+        return silence_hint()
+
+    def speech_in(self, samples: np.ndarray, rate: int) -> tuple[float, float]:
+        begin, end = _speech(samples, rate)
+        seconds = len(samples) / rate
+        return (max(0.0, begin - BEFORE), min(seconds, end + AFTER)) if end > begin else (0.0, seconds)
+
+    def with_margin(self, samples: np.ndarray, rate: int) -> np.ndarray:
+        quiet = len(samples) / rate - _speech(samples, rate)[1]
+        missing = max(0, round((AFTER - quiet) * rate))
+        return np.concatenate([samples, np.zeros(missing, np.float32)]) if missing else samples
 
     def read_audio(self, path: Path, rate: int) -> np.ndarray:
         from s2mlx.audio.files import read_audio
@@ -82,9 +89,9 @@ class LocalStudio:
         return peak_normalize(samples) if normalize else samples
 
     def sentences(self, text: str) -> list[tuple[int, int]]:
-        from s2mlx.text import split_passes
+        from s2mlx.text import sentences
 
-        return [(span.begin, span.end) for span in split_passes(text, max_seconds=0.01)]
+        return sentences(text)
 
     def estimate_seconds(self, text: str) -> float:
         from s2mlx.text import estimate_seconds
@@ -99,3 +106,12 @@ def _open_player(rate: int, device: str | None):
     from s2mlx.audio.speaker import Player
 
     return Player(rate, device)
+
+
+def _speech(samples: np.ndarray, rate: int) -> tuple[float, float]:
+    """Seconds [begin, end) from the first to the last syllable; both 0 without speech."""
+    from s2mlx.audio.loudness import SHORT_FRAME, frame_levels, noise_floor_db, speech_db
+
+    floor, loud = noise_floor_db(samples, rate), speech_db(samples, rate)
+    above = np.flatnonzero(frame_levels(samples, rate) > floor + max(3.0, (loud - floor) / 3))
+    return (above[0] * SHORT_FRAME, min(len(samples) / rate, (above[-1] + 1) * SHORT_FRAME)) if len(above) else (0.0, 0.0)

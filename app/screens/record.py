@@ -15,17 +15,17 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Label, Select, TextArea
+from textual.widgets import Footer, Input, Label, Select
 
 from .. import figures
-from ..engine import Recorder
 from ..engine_room import Dropped
-from ..jobs import Job, aside
-from ..reading import LANGUAGES, sentence
+from ..jobs import Job
 from ..session import Recovered
-from ..takes import HeldTake
 from ..speaking import Listening
+from ..taking import Taking
+from ..widgets.device_select import DeviceSelect
 from ..widgets.level_meter import LevelMeter
+from ..widgets.reading_card import ReadingCard
 from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
 from ..widgets.waveform import Waveform
@@ -37,7 +37,7 @@ TICK = 1 / 20
 COUNTDOWN = 3.0          # seconds before the recording begins
 LONGEST, SHORTEST = 30.0, 5.0  # seconds of a reference
 
-IDLE, COUNTING, RECORDING, REVIEW, CLONING = "idle", "counting", "recording", "review", "cloning"
+IDLE, COUNTING, RECORDING, KEEPING, REVIEW, CLONING = "idle", "counting", "recording", "keeping", "review", "cloning"
 
 BUTTONS = (("record", "● Record", "^r"), ("stop", "■ Stop", "esc"), ("listen", "▶ Listen", "^b"), ("save", "▼ Save voice", "^s"),
            ("back", "Back", "esc"))
@@ -69,7 +69,7 @@ class RecordScreen(Screen[Recorded | None]):
         super().__init__()
         self.live, self.recovered = live, recovered
         self.state = IDLE
-        self.recorder: Recorder | None = None
+        self.taking: Taking | None = None
         self.samples = np.zeros(0, np.float32)
         self.rate = 44100
         self.sounding: Listening | None = None
@@ -81,12 +81,8 @@ class RecordScreen(Screen[Recorded | None]):
         yield Label("Live clone: record, and hear the text in that voice" if self.live else "Record a voice", classes="title")
         with Horizontal(id="choices"):
             yield Label("Microphone ")
-            yield Select([], prompt="default input", id="input", compact=True)
-            yield Label(" Language ")
-            yield Select([(name, code) for code, name in LANGUAGES.items()], value=self.app.settings.language,
-                         allow_blank=False, id="language", compact=True)
-        yield TextArea(self.recovered.transcript if self.recovered else sentence(self.app.settings.language),
-                       id="words", tab_behavior="focus", highlight_cursor_line=False)
+            yield DeviceSelect("input", id="input")
+        yield ReadingCard(self.app.settings.language, self.recovered.transcript if self.recovered else None, id="card")
         yield Label("", id="cue", markup=False)
         yield LevelMeter(id="meter")
         yield Trimmer("press space, wait for the count, and read the sentence aloud", id="take")
@@ -99,14 +95,15 @@ class RecordScreen(Screen[Recorded | None]):
 
     meter = property(lambda self: self.query_one(LevelMeter))
     take = property(lambda self: self.query_one(Trimmer))
-    words = property(lambda self: self.query_one("#words", TextArea))
+    card = property(lambda self: self.query_one(ReadingCard))
 
     def on_mount(self) -> None:
-        self.words.border_title = "Read this aloud, or write your own: the words must be what is said"
         self._ticking = self.set_interval(TICK, self.tick, pause=True)
         self.query_one("#name", Input).value = self.recovered.name if self.recovered else self.app.free_name(
             "live" if self.live else "me")
-        self.app.jobs.start("devices", lambda job: self.app.studio.devices(), done=self._show_inputs, failed=self._no_inputs)
+        self.app.jobs.start("devices", lambda job: self.app.studio.devices(),
+                            done=lambda devices: self.query_one(DeviceSelect).show(devices, self.app.settings.input),
+                            failed=lambda error: self.verdict(f"! {self.app.explain(error)}"))
         self.take.focus()
         self._enter(IDLE)
         if self.recovered:
@@ -116,50 +113,34 @@ class RecordScreen(Screen[Recorded | None]):
 
     def on_unmount(self) -> None:
         self._hush()
-        if self.recorder:
-            aside(self.recorder.stop, "stop")
+        if self.taking and not self.app.running_take:
+            self.taking.drop()
 
     # choices
 
-    def _show_inputs(self, devices) -> None:
-        names = [device.name for device in devices if device.inputs]
-        select = self.query_one("#input", Select)
-        select.set_options([(name, name) for name in names])
-        if self.app.settings.input in names:
-            select.value = self.app.settings.input
-
-    def _no_inputs(self, error: BaseException) -> None:
-        self.verdict(self.app.explain(error))
-
     @on(Select.Changed, "#input")
-    def _input_chosen(self, event: Select.Changed) -> None:
-        self.app.change(input=event.value if isinstance(event.value, str) else None)
+    def _input_chosen(self) -> None:
+        self.app.change(input=self.query_one(DeviceSelect).chosen)
 
-    @on(Select.Changed, "#language")
-    def _language_chosen(self, event: Select.Changed) -> None:
-        if event.value != self.app.settings.language:
-            self.app.change(language=event.value)
-            self._turn = 0
-            if self.state == IDLE:
-                self.words.load_text(sentence(event.value))
+    @on(ReadingCard.LanguageChosen)
+    def _language_chosen(self, event: ReadingCard.LanguageChosen) -> None:
+        self.app.change(language=event.language)
 
     def action_next_sentence(self) -> None:
-        self._turn += 1
-        self.words.load_text(sentence(self.app.settings.language, self._turn))
+        self.card.next()
 
     # states
 
     def _enter(self, state: str) -> None:
         self.state = state
-        have = bool(len(self.samples))
         self.query_one(Transport).allow(*{
-            IDLE: ("record", "back"), COUNTING: ("stop",), RECORDING: ("stop",),
+            IDLE: ("record", "back"), COUNTING: ("stop",), RECORDING: ("stop",), KEEPING: (),
             REVIEW: ("record", "listen", "save", "back"), CLONING: ("stop",)}[state])
         moving = state in (COUNTING, RECORDING) or self.sounding is not None
         self._ticking.resume() if moving else self._ticking.pause()
         if state == IDLE:
             self.cue(f"{SHORTEST:.0f} to {LONGEST:.0f} seconds; ten are good. Space starts and stops.")
-        elif state == REVIEW and have:
+        elif state == REVIEW:
             self.cue("^b listens, arrows trim, ^s makes it a voice, ^r records again")
         self.refresh_bindings()
 
@@ -193,41 +174,32 @@ class RecordScreen(Screen[Recorded | None]):
         self.meter.reset()
         self.take.clear()
         self._until = time.monotonic() + self._countdown
+        card, name, session = self.card, self.query_one("#name", Input), self.app.session
+        self.taking = Taking(self.app.studio, self.app.jobs, lambda samples, rate: session.keep_take(
+            samples, rate, card.words, name.value))
+        self.taking.start(self.app.settings.input, self._record_failed)
         self._enter(COUNTING)
-        device, rate = self.app.settings.input, 44100
-        recorder = None
-
-        def open_microphone(job: Job) -> Recorder:
-            nonlocal recorder
-            recorder = self.app.studio.recorder(rate, device)
-            recorder.start()
-            return recorder
-
-        self.job = self.app.jobs.start("microphone", open_microphone, done=self._opened, failed=self._record_failed)
-
-    def _opened(self, recorder: Recorder) -> None:
-        if self.state != COUNTING:
-            aside(recorder.stop, "stop")
-            return
-        self.recorder = recorder
 
     def _record_failed(self, error: BaseException) -> None:
-        self.recorder = None
-        if self.state in (COUNTING, RECORDING):
-            self._enter(REVIEW if len(self.samples) else IDLE)
-        self.verdict(self.app.explain(error))
+        self._drop()
+        self.verdict(f"! {self.app.explain(error)}")
+
+    def _drop(self) -> None:
+        """End a recording without a new take; the one before, if any, is shown again."""
+        if self.taking:
+            self.taking.drop()
+        self.taking = None
+        if len(self.samples):
+            self._show_take()
+        else:
+            self._enter(IDLE)
 
     def action_stop(self) -> None:
         if self.state == RECORDING:
             self._finish_recording()
         elif self.state == COUNTING:
-            recorder, self.recorder = self.recorder, None
-            if recorder:
-                aside(recorder.stop, "stop")
-            self._enter(REVIEW if len(self.samples) else IDLE)
-            if len(self.samples):
-                self._show_take()
-        elif self.state == CLONING and self.job:
+            self._drop()
+        elif self.state == CLONING:
             self.job.cancel.set()
             self.cue("cancelling")
         else:
@@ -236,77 +208,68 @@ class RecordScreen(Screen[Recorded | None]):
     def action_back(self) -> None:
         if self.state in (COUNTING, RECORDING, CLONING) or self.sounding:
             self.action_stop()
-        elif len(self.samples):
+        elif self.state == REVIEW:
             self.app.leave_take(self)
-        else:
+        elif self.state == IDLE:
             self.dismiss(None)
 
     # recording
 
     def tick(self) -> None:
-        if self.state in (COUNTING, RECORDING) and self.recorder:
-            level = self.recorder.level
-            self.meter.show(level.peak, level.rms, self.recorder.clipped)
-        if self.state == COUNTING:
-            left = self._until - time.monotonic()
-            if left > 0 or self.recorder is None:
-                self.cue(f"{'get ready: ' + str(int(left) + 1) if left > 0 else 'opening the microphone'}   (esc stops)")
-                return
-            self._began = self.recorder.seconds
-            self.take.clear(1000)  # drawn from levels, one a millisecond
-            self._enter(RECORDING)
-        if self.state == RECORDING:
-            self._tick_recording()
-        elif self.sounding and self.sounding.player:
+        if self.sounding and self.sounding.player:
             self.take.play_at(self.sounding.begin + self.sounding.player.position)
+        if self.state in (COUNTING, RECORDING) and self.taking.recorder:
+            recorder = self.taking.recorder
+            self.meter.show(recorder.level.peak, recorder.level.rms, recorder.clipped)
+            if recorder.silent:
+                self.verdict("! " + self.app.studio.silence_hint())
+        if self.state == COUNTING:
+            self._tick_counting()
+        elif self.state == RECORDING:
+            self._tick_recording()
+
+    def _tick_counting(self) -> None:
+        left = self._until - time.monotonic()
+        if self.taking.error:
+            self._record_failed(self.taking.error)
+        elif left > 0:
+            self.cue(f"get ready: {int(left) + 1}   (esc stops)")
+        elif not self.taking.hears:
+            self.cue("opening the microphone   (esc stops)")
+        else:
+            self.taking.begin()
+            self.app.running_take = self.taking.collect
+            self.take.clear(1000)  # drawn from the level, one point a millisecond
+            self._enter(RECORDING)
 
     def _tick_recording(self) -> None:
-        if self.recorder.error:
-            self._finish_recording()
-            return
-        seconds = self.recorder.seconds - self._began
+        seconds = self.taking.seconds
         grown = int(seconds * 1000) - self.take.envelope.samples
-        peak = 10 ** (min(0.0, self.recorder.level.peak) / 20)
         if grown > 0:
-            self.take.extend(np.full(grown, peak, np.float32))
+            self.take.extend(np.full(grown, 10 ** (min(0.0, self.taking.recorder.level.peak) / 20), np.float32))
         left = max(0.0, LONGEST - seconds)
         enough = "enough to stop: space" if seconds >= SHORTEST else f"{figures.seconds(SHORTEST - seconds)} more at least"
         self.cue(f"● recording {figures.clock(seconds)}   {figures.clock(left)} left   {enough}")
-        if left == 0:
+        if left == 0 or self.taking.error:
             self._finish_recording()
 
     def _finish_recording(self) -> None:
-        recorder, self.recorder = self.recorder, None
-        began, words, name = self._began, self.words.text, self.query_one("#name", Input).value
-        lost = recorder.error
-        self._enter(REVIEW)
+        taking, self.taking = self.taking, None
+        self.app.running_take = None
+        lost = taking.error
+        self._enter(KEEPING)
         self.cue("keeping the take")
-
-        def stop(job: Job):
-            take = recorder.stop()
-            samples = take.samples[int(began * take.rate):]
-            if len(samples):
-                self.app.session.keep_take(samples, take.rate, words, name)
-            return samples, take.rate
-
-        def done(result) -> None:
-            if not len(result[0]):
-                self._record_failed(lost or RuntimeError("the microphone gave no sound"))
-                self._enter(IDLE)
-                return
-            self._took(*result, remark=f"{self.app.explain(lost)}; what came before is kept. " if lost else "")
-
-        self.app.jobs.start("stop recording", stop, done=done, failed=self._record_failed)
+        remark = f"{self.app.explain(lost)}; what came before is kept. " if lost else ""
+        taking.finish(lambda samples, rate: self._took(samples, rate, remark), self._record_failed)
 
     # the take
 
     def _took(self, samples: np.ndarray, rate: int, remark: str = "") -> None:
         self.samples, self.rate = samples, rate
+        self.card.fixed = True
         self._show_take()
-        take = HeldTake(samples, rate)
-
         def judge(job: Job):
-            return self.app.studio.check(take), self.app.studio.trim(take)
+            return self.app.studio.check(samples, rate), self.app.studio.speech_in(samples, rate)
 
         def show(result) -> None:
             verdict, (begin, end) = result
@@ -353,7 +316,7 @@ class RecordScreen(Screen[Recorded | None]):
     # the voice
 
     def action_save(self) -> None:
-        name, words = self.query_one("#name", Input).value.strip(), self.words.text.strip()
+        name, words = self.query_one("#name", Input).value.strip(), self.card.words.strip()
         if not name or not words:
             self.verdict("! a name is needed" if not name else "! the words that were said are needed")
             return
@@ -371,10 +334,11 @@ class RecordScreen(Screen[Recorded | None]):
                 job.report(None, "waiting for the model")
             engine = self.app.room.wait(job)
             job.report(None, "encoding the recording")
-            voice = engine.clone((samples, rate), words, name=name, cancel=job.cancel)
+            clip = (self.app.studio.with_margin(samples, rate), rate)
+            voice = engine.clone(clip, words, name=name, cancel=job.cancel)
             if job.cancel.is_set():
                 raise Dropped
-            self.app.library.add(name, voice, clip=(samples, rate))
+            self.app.library.add(name, voice, clip=clip)
             self.app.session.drop_take()
 
         def done(_) -> None:

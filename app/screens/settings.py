@@ -15,6 +15,7 @@ from textual.widgets import Checkbox, Footer, Input, Label, Select
 from s2mlx.errors import UsageError
 
 from ..widgets.check import Check
+from ..widgets.device_select import DeviceSelect
 from ..settings import THEMES, parse
 
 if TYPE_CHECKING:
@@ -31,8 +32,8 @@ class Line:
 
 
 MODEL = (
-    Line("model", "Model", "GGUF file, folder, name or owner/repo:file"),
-    Line("tokenizer", "Tokenizer", "when it is not beside the model"),
+    Line("model", "Model", "GGUF file, folder, known name or owner/repo[:file]; empty: the default"),
+    Line("tokenizer", "Tokenizer", "tokenizer.json, when it is not beside the model"),
     Line("memory_limit_gb", "Memory limit", "GB of weights; empty: what fits"),
 )
 SPEECH = (
@@ -43,7 +44,6 @@ SPEECH = (
     Line("max_frames", "Max frames", "per pass of 46 ms; empty: 1024, or what fits"),
     Line("min_frames", "Min frames", "before the model may stop"),
     Line("pause_ms", "Pause", "ms of silence between passes"),
-    Line("batch", "Batch", "passes at once; empty: automatic"),
 )
 LATENCY = (Line("prebuffer", "Prebuffer", "seconds held back; empty: from the speed"),)
 SWITCHES = (("trim", "cut trailing silence when saving"), ("normalize", "scale the peak to 0.95 when saving"))
@@ -82,7 +82,7 @@ class SettingsScreen(Screen[None]):
             for name, label in (("output", "Output"), ("input", "Microphone")):
                 with Horizontal(classes="setting"):
                     yield Label(label)
-                    yield Select([], prompt=f"default {name}", id=f"set-{name}", compact=True)
+                    yield DeviceSelect(name, id=f"set-{name}")
             yield from self._lines("Latency", LATENCY)
             yield Label("Look", classes="group")
             with Horizontal(classes="setting"):
@@ -98,8 +98,11 @@ class SettingsScreen(Screen[None]):
             value = getattr(self.app.settings, line.name)
             with Horizontal(classes="setting"):
                 yield Label(line.label)
-                yield Input("" if value is None else str(value), id=f"set-{line.name}", compact=True, select_on_focus=False)
-                yield Label(line.meaning, classes="meaning", markup=False)
+                wide = line.name in ("model", "tokenizer")
+                yield Input("" if value is None else str(value), line.meaning if wide else "", id=f"set-{line.name}", compact=True,
+                            select_on_focus=False)
+                if not wide:
+                    yield Label(line.meaning, classes="meaning", markup=False)
 
     def on_mount(self) -> None:
         self.query_one("#set-model").focus()
@@ -111,16 +114,8 @@ class SettingsScreen(Screen[None]):
         self.query_one("#trouble", Label).update(text)
 
     def _show_devices(self, devices) -> None:
-        for name, has in (("output", "outputs"), ("input", "inputs")):
-            names = [device.name for device in devices if getattr(device, has)]
-            kept = getattr(self.app.settings, name)
-            if kept and kept not in names:
-                names.append(kept)  # unplugged now; still chosen
-            select = self.query_one(f"#set-{name}", Select)
-            with self.prevent(Select.Changed):
-                select.set_options([(one, one) for one in names])
-                if kept:
-                    select.value = kept
+        for way in ("output", "input"):
+            self.query_one(f"#set-{way}", DeviceSelect).show(devices, getattr(self.app.settings, way))
 
     def _show_facts(self) -> None:
         model = self.app.settings.model

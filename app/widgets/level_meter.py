@@ -38,7 +38,7 @@ class LevelMeter(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        said = "silent" if self.held == -math.inf else f"{self.held:4.0f} dB"
+        said = "silent" if self.held <= FLOOR * 2 else f"{self.held:4.0f} dB"
         label = f" {said}" + (f"  CLIPPED {self.clipped}x" if self.clipped else "")
         width = max(4, self.size.width - max(24, len(label)) - 2)
         cell = lambda level: 0 if level <= FLOOR else min(width, round((1 - level / FLOOR) * width))

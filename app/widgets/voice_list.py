@@ -61,13 +61,12 @@ class VoiceList(OptionList):
 
     def show(self, rows: Sequence[VoiceRow], cast: tuple[str | None, ...]) -> None:
         """Replace the rows, keeping the highlight on the same voice."""
-        kept = self.current
+        kept = self.current if self.rows else (cast[0] if cast else None)
         self.rows, self.cast = list(rows), cast
         self.clear_options()
         self.add_options([Option(self._line(row)) for row in (None, *self.rows)])
         names = [None, *(row.name for row in self.rows)]
-        wanted = kept if kept in names else (cast[0] if cast and cast[0] in names else None)
-        self.highlighted = names.index(wanted)
+        self.highlighted = names.index(kept) if kept in names else 0
 
     @property
     def current(self) -> str | None:

@@ -40,7 +40,7 @@ def make_app(tmp_path, studio):
     return make
 
 
-async def until(pilot, condition, seconds: float = 5.0):
+async def until(pilot, condition, seconds: float = 30.0):
     """Wait for something that jobs bring about."""
     end = time.monotonic() + seconds
     while not condition():

@@ -138,15 +138,15 @@ class FakePlayer:
 
 
 class FakeRecorder:
-    """Hears `sound`, `speed` times faster than real time."""
+    """Hears as much of `sound` as a test says with `hear`; `error` is there once it has heard all of it."""
 
-    def __init__(self, sound, speed: float = 40.0, error: Exception | None = None):
-        self.sound, self.speed, self.clipped, self._error, self._start, self.stopped = sound, speed, 0, error, None, False
+    silent = False
 
-    @property
-    def seconds(self):
-        elapsed = (time.monotonic() - self._start) * self.speed if self._start else 0.0
-        return min(elapsed, len(self.sound) / RATE)
+    def __init__(self, sound, error: Exception | None = None):
+        self.sound, self.clipped, self._error, self.seconds, self.stopped = sound, 0, error, 0.0, False
+
+    def hear(self, seconds):
+        self.seconds = min(self.seconds + seconds, len(self.sound) / RATE)
 
     @property
     def error(self):
@@ -155,13 +155,13 @@ class FakeRecorder:
     @property
     def level(self):
         at = int(self.seconds * RATE)
-        block = self.sound[max(0, at - 2048):at]
+        block = self.sound[max(0, at - 8192):at]
         peak = float(np.abs(block).max()) if len(block) else 0.0
-        decibels = 20 * math.log10(peak) if peak else -math.inf
+        decibels = 20 * math.log10(peak) if peak else -120.0
         return SimpleNamespace(peak=decibels, rms=decibels - 6)
 
     def start(self):
-        self._start = time.monotonic()
+        self.hear(0.5)
 
     def stop(self):
         self.stopped = True
@@ -176,7 +176,7 @@ class FakeStudio:
         self.engine = engine or FakeEngine()
         self.players, self.recorders = [], []
         self.sound = hum(8.0)
-        self.play_speed, self.record_speed = 30.0, 40.0
+        self.play_speed = 30.0
         self.load_gate: threading.Event | None = None
         self.load_error: ModelError | None = None
         self.output_error: DeviceError | None = None
@@ -211,14 +211,20 @@ class FakeStudio:
     def recorder(self, rate, device):
         if self.input_error:
             raise self.input_error
-        self.recorders.append(FakeRecorder(self.sound, self.record_speed, self.record_error))
+        self.recorders.append(FakeRecorder(self.sound, self.record_error))
         return self.recorders[-1]
 
-    def check(self, take):
+    def check(self, samples, rate):
         return SimpleNamespace(ok=not self.problems, problems=self.problems)
 
-    def trim(self, take):
-        return 0.2, len(take.samples) / take.rate - 0.1
+    def silence_hint(self):
+        return "the microphone gives only zeros"
+
+    def speech_in(self, samples, rate):
+        return 0.2, len(samples) / rate - 0.1
+
+    def with_margin(self, samples, rate):
+        return samples
 
     def read_audio(self, path, rate):
         if path not in self.files:

@@ -5,6 +5,7 @@ import threading
 import numpy as np
 
 from s2mlx.errors import DeviceError, VoiceError
+from s2mlx_app import reading
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.record import COUNTING, IDLE, RECORDING, REVIEW, RecordScreen
 from s2mlx_app.session import Session
@@ -23,7 +24,8 @@ async def take(app, pilot):
     await pilot.press("ctrl+r")
     await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == IDLE)
     await pilot.press("space")
-    await until(pilot, lambda: app.screen.state == RECORDING and app.screen.recorder.seconds >= 7.9)
+    await until(pilot, lambda: app.screen.state == RECORDING)
+    app.studio.recorders[-1].hear(7.5)
     await pilot.press("space")
     await until(pilot, lambda: app.screen.state == REVIEW and len(app.screen.samples) and not app.jobs.running)
 
@@ -39,7 +41,7 @@ async def test_record_trim_name_save_and_back_with_the_voice_chosen(make_app, st
         assert abs(screen.take.begin - 0.8) < 1e-6
         await pilot.press("]", "left")
         assert abs(screen.take.end - (len(screen.samples) / RATE - 0.15)) < 1e-6
-        kept, words = len(screen.kept()), screen.words.text
+        kept, words = len(screen.kept()), screen.card.words
         screen.query_one("#name").value = "mine"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
@@ -54,8 +56,8 @@ async def test_live_records_clones_and_speaks_without_another_key(make_app, stud
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+l")
-        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == RECORDING
-                    and app.screen.recorder.seconds > 6)
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == RECORDING)
+        studio.recorders[0].hear(6)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
         assert studio.engine.requests[0].voice[0].name == "live" and app.settings.cast == ("live",)
@@ -66,8 +68,8 @@ async def test_live_stops_at_a_bad_take(make_app, studio):
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+l")
-        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == RECORDING
-                    and app.screen.recorder.seconds > 6)
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == RECORDING)
+        studio.recorders[0].hear(6)
         await pilot.press("space")
         await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
         assert "too quiet" in label(app, "#verdict") and not studio.engine.requests
@@ -80,7 +82,7 @@ async def test_the_count_can_be_stopped(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
         await pilot.press("space")
-        await until(pilot, lambda: app.screen.state == COUNTING and app.screen.recorder)
+        await until(pilot, lambda: app.screen.state == COUNTING and app.screen.taking.recorder)
         assert "get ready" in label(app, "#cue")
         await pilot.press("escape")
         assert app.screen.state == IDLE
@@ -90,11 +92,13 @@ async def test_the_count_can_be_stopped(make_app, studio):
 
 
 async def test_stops_by_itself_at_the_longest(make_app, studio):
-    studio.sound, studio.record_speed = hum(40), 100.0
+    studio.sound = hum(40)
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
         await pilot.press("space")
+        await until(pilot, lambda: app.screen.state == RECORDING)
+        studio.recorders[0].hear(31)
         await until(pilot, lambda: app.screen.state == REVIEW and len(app.screen.samples))
         assert studio.recorders[0].stopped
 
@@ -114,8 +118,10 @@ async def test_a_microphone_that_vanishes_leaves_what_it_heard(make_app, studio)
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
         await pilot.press("space")
+        await until(pilot, lambda: app.screen.state == RECORDING)
+        studio.recorders[0].hear(99)
         await until(pilot, lambda: app.screen.state == REVIEW and len(app.screen.samples) and not app.jobs.running)
-        assert len(app.screen.samples) > 3 * RATE and app.session.unsaved_take() is not None
+        assert len(app.screen.samples) > 7 * RATE and app.session.unsaved_take() is not None
         assert "the headset is gone" in label(app, "#verdict")
 
 
@@ -167,11 +173,11 @@ async def test_the_sentence_follows_the_language(make_app):
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
-        first = app.screen.words.text
+        first = app.screen.card.words
         await pilot.press("ctrl+n")
-        assert app.screen.words.text != first
+        assert app.screen.card.words != first
         app.screen.query_one("#language").value = "de"
-        await until(pilot, lambda: "Hafen" in app.screen.words.text)
+        await until(pilot, lambda: app.screen.card.words == reading.sentence("de"))
 
 
 async def test_leaving_with_a_take_asks_and_keeps(make_app):
@@ -187,6 +193,17 @@ async def test_leaving_with_a_take_asks_and_keeps(make_app):
         assert app.session.unsaved_take() is None
 
 
+async def test_leaving_while_recording_keeps_what_was_heard(make_app, studio):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+r")
+        await pilot.press("space")
+        await until(pilot, lambda: app.screen.state == RECORDING)
+        studio.recorders[0].hear(4)
+        await pilot.press("ctrl+q")
+    assert app.leave() and len(app.session.unsaved_take().samples) == 4 * RATE and studio.recorders[0].stopped
+
+
 async def test_a_take_survives_a_crash(make_app, tmp_path):
     sound = hum(6)
     Session(tmp_path / "state").keep_take(sound, RATE, "The words I read.", "lost")
@@ -195,7 +212,7 @@ async def test_a_take_survives_a_crash(make_app, tmp_path):
         await until(pilot, lambda: not isinstance(app.screen, MainScreen))
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == REVIEW and not app.jobs.running)
-        assert np.array_equal(app.screen.samples, sound) and app.screen.words.text == "The words I read."
+        assert np.array_equal(app.screen.samples, sound) and app.screen.card.words == "The words I read."
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
         assert app.library.get("lost").transcript == "The words I read."

@@ -1,0 +1,80 @@
+"""One recording: opens the microphone on a job's thread, says where the take begins, and hands over its sound. No picture."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from s2mlx.errors import DeviceError
+
+from .engine import Recorder, Studio
+from .jobs import Job, Jobs, aside
+
+RATE = 44100  # Hz
+
+
+class Taking:
+    """The microphone is open from `start` on; the take is what comes after `begin`.
+
+    `keep(samples, rate)` is called on a job's thread as soon as the take has ended, before anybody looks at it.
+    """
+
+    def __init__(self, studio: Studio, jobs: Jobs, keep: Callable[[np.ndarray, int], None]):
+        self._studio, self._jobs, self._keep = studio, jobs, keep
+        self._dropped = False
+        self._began = 0.0
+        self.recorder: Recorder | None = None
+
+    def start(self, device: str | None, failed: Callable[[BaseException], None]) -> None:
+        def open_microphone(job: Job) -> Recorder:
+            recorder = self._studio.recorder(RATE, device)
+            recorder.start()
+            return recorder
+
+        def opened(recorder: Recorder) -> None:
+            if self._dropped:
+                aside(recorder.stop, "stop")
+            else:
+                self.recorder = recorder
+
+        self._jobs.start("microphone", open_microphone, done=opened,
+                         failed=lambda error: None if self._dropped else failed(error))
+
+    @property
+    def hears(self) -> bool:
+        """Sound arrives."""
+        return self.recorder is not None and self.recorder.seconds > 0
+
+    @property
+    def error(self) -> Exception | None:
+        return self.recorder.error if self.recorder else None
+
+    @property
+    def seconds(self) -> float:
+        """Length of the take so far."""
+        return self.recorder.seconds - self._began
+
+    def begin(self) -> None:
+        self._began = self.recorder.seconds
+
+    def drop(self) -> None:
+        """Give the microphone back; nothing is kept."""
+        self._dropped = True
+        if self.recorder:
+            aside(self.recorder.stop, "stop")
+
+    def finish(self, done: Callable[[np.ndarray, int], None], failed: Callable[[BaseException], None]) -> None:
+        """End the take: `done(samples float32 [n], rate)` with n > 0, or `failed`."""
+        self._jobs.start("stop recording", lambda job: self.collect(), done=lambda result: done(*result), failed=failed)
+
+    def collect(self) -> tuple[np.ndarray, int]:
+        """End the take, keep it and return it. Waits for the device. Raises DeviceError, OSError."""
+        self._dropped = True
+        error = self.recorder.error
+        take = self.recorder.stop()
+        samples = take.samples[int(self._began * take.rate):]
+        if not len(samples):
+            raise error or DeviceError("the microphone gave no sound; choose another input, or try again")
+        self._keep(samples, take.rate)
+        return samples, take.rate

@@ -1,0 +1,54 @@
+"""The sentence to read aloud: in a language of choice, or one's own words. What stands here is the take's transcript."""
+
+from __future__ import annotations
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Select, TextArea
+
+from ..reading import languages, sentence
+
+
+class ReadingCard(Vertical):
+    class LanguageChosen(Message):
+        def __init__(self, language: str):
+            super().__init__()
+            self.language = language
+
+    def __init__(self, language: str, words: str | None = None, **kwargs):
+        """`words` stand instead of a sentence of that language."""
+        super().__init__(**kwargs)
+        self._turn = 0
+        known = [code for _, code in languages()]
+        self.language = language if language in known else known[0]
+        self._area = TextArea(sentence(self.language) if words is None else words, id="words", tab_behavior="focus",
+                              highlight_cursor_line=False)
+        self.fixed = words is not None  # a take is in the hand: another language leaves its words
+
+    def compose(self) -> ComposeResult:
+        yield Select(languages(), value=self.language, allow_blank=False, id="language", compact=True)
+        yield self._area
+
+    def on_mount(self) -> None:
+        self._area.border_title = "Read this aloud, or write your own words"
+
+    @property
+    def words(self) -> str:
+        return self._area.text
+
+    def next(self) -> None:
+        """Another sentence of the language."""
+        self._turn += 1
+        self._area.load_text(sentence(self.language, self._turn))
+
+    @on(Select.Changed)
+    def _chosen(self, event: Select.Changed) -> None:
+        event.stop()
+        if event.value == self.language:
+            return
+        self.language, self._turn = event.value, 0
+        if not self.fixed:
+            self._area.load_text(sentence(self.language))
+        self.post_message(self.LanguageChosen(self.language))
