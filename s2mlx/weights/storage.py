@@ -18,7 +18,7 @@ GROUPS_OF_16 = frozenset({_T.Q2_K, _T.Q3_K, _T.Q6_K})  # MLX has no product for 
 class Storage(enum.Enum):
     """DENSE: float32 laid out [in, out], the fastest on the CPU.
     PACKED: as few bits as the file has, in the layout that MLX can multiply with where there is one.
-    TABLE: the file's bits, for rows that are looked up; matrices made of such rows are DENSE.
+    TABLE: the file's bits, for rows that are looked up; a matrix cut from it (the head: 4097 rows) is DENSE.
     RAW: the file's own blocks, for the Metal kernels."""
 
     DENSE = "dense"
@@ -59,15 +59,13 @@ def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str,
 
 
 def _densify(parts, spare) -> dict[str, Storage]:
-    forms = dict.fromkeys(parts, Storage.PACKED)
+    forms = {name: Storage.TABLE if part.role == "table" else Storage.PACKED for name, part in parts.items()}
     for name in sorted((n for n in parts if parts[n].role == "matrix"), key=lambda n: _rank(n, parts[n])):
         cost = 4 * parts[name].elements - parts[name].nbytes
         if cost > spare:
             break
         spare -= cost
         forms[name] = Storage.DENSE
-    if spare > 0:
-        forms |= {name: Storage.TABLE for name in parts if parts[name].role == "table"}
     return forms
 
 

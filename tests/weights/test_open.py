@@ -198,14 +198,6 @@ def test_no_such_file(tmp_path):
         open_checkpoint(tmp_path / "nowhere.gguf")
 
 
-def least(path):
-    """Bytes that the model needs when every matrix stays packed."""
-    with pytest.raises(ModelError, match="GB of memory"):
-        open_checkpoint(path, memory_limit=0)
-    with open_checkpoint(path) as checkpoint:
-        return sum(t.nbytes * (1 if t.storage is not Storage.PACKED else 2) for t in checkpoint.tensors.values())
-
-
 def forms(path, limit):
     with open_checkpoint(path, memory_limit=limit) as checkpoint:
         return {name: tensor.storage for name, tensor in checkpoint.tensors.items()}
@@ -217,13 +209,15 @@ def test_memory_is_spent_where_it_helps_most(path):
     everything = forms(path, None)
     matrices = [n for n, s in everything.items() if s is Storage.DENSE]
     assert len(matrices) == 4 * 5 + 1 and everything["embeddings.weight"] is Storage.TABLE
-    nothing = forms(path, least(path))
-    assert set(nothing.values()) == {Storage.PACKED}
+    with pytest.raises(ModelError, match="GB of memory"):
+        forms(path, 0)
+    least = sum(t.nbytes if len(t.shape) == 2 else 2 * t.nbytes for t in open_checkpoint(path).tensors.values())
+    assert set(forms(path, least).values()) == {Storage.PACKED, Storage.TABLE}
     fast = sum(4 * np.prod(s) - len(b) for n, s, _, b in model_parts(type="q4_k", types={"w2": "q6_k"}, codec=False)[1]
                if n in matrices and n.startswith("fast_"))
-    some = forms(path, least(path) + int(fast))
+    some = forms(path, least + int(fast))
     assert all((s is Storage.DENSE) == n.startswith("fast_") for n, s in some.items() if n in matrices)
-    more = forms(path, least(path) + int(fast) + 4 * 256 * 512 * 2)
+    more = forms(path, least + int(fast) + 4 * 256 * 512 * 2)
     assert more["layers.0.feed_forward.w2.weight"] is Storage.DENSE and more["layers.0.feed_forward.w1.weight"] is Storage.PACKED
 
 
