@@ -6,7 +6,7 @@ from . import model
 
 
 def configure(parser) -> None:
-    parser.add_argument("name", nargs="?", metavar="MODEL", help="as for -m; default: the configured model, else the demo voice")
+    parser.add_argument("name", nargs="?", metavar="MODEL", help=model.POSITIONAL)
     model.add_options(parser)
     model.add_manners(parser, json="print one JSON object")
 

@@ -8,15 +8,17 @@ from ..errors import ModelError, UsageError
 from ..models import KNOWN
 from . import model
 
-_CHECKPOINT = ["*.safetensors", "*.json", "*.pth", "LICENSE*", "NOTICE*"]  # of a checkpoint folder; no samples, no pictures
+# What is taken of a checkpoint folder: no samples, no pictures.
+_CHECKPOINT = ["*.safetensors", "*.json", "*.pth", "LICENSE*", "NOTICE*"]
 _NAME = re.compile(r"([\w.-]+/[\w.-]+)(?::([\w.-]+(?:/[\w.-]+)*))?")
 
 
 def configure(parser) -> None:
-    parser.add_argument("name", metavar="NAME", help="owner/repo, owner/repo:file, or a known name: " + ", ".join(KNOWN))
+    parser.add_argument("name", metavar="NAME",
+                        help="owner/repo, owner/repo:file, or a known name: " + ", ".join(KNOWN))
     model.add_manners(parser)
-    parser.epilog = ("The cache is where HF_HOME says; with HF_HUB_OFFLINE=1 what is there already is found. A download that was\n"
-                     "stopped goes on where it stopped.\n\n" + model.LICENCE)
+    parser.epilog = ("The cache is where HF_HOME says; with HF_HUB_OFFLINE=1 what is there already is found.\n"
+                     "A download that was stopped goes on where it stopped.\n\n" + model.LICENCE)
 
 
 def run(args, console) -> int:
@@ -61,7 +63,8 @@ def _fetch(repository: str, file: str | None, console) -> str:
     console.clear()
     ggufs = sorted(name for name in there if name.endswith(".gguf"))
     if file is None and len(ggufs) > 1:
-        raise UsageError(f"{repository} holds several models, name one: " + ", ".join(f"{repository}:{name}" for name in ggufs))
+        names = ", ".join(f"{repository}:{name}" for name in ggufs)
+        raise UsageError(f"{repository} holds several models, name one: {names}")
     if file is None and not ggufs:
         return snapshot_download(repository, allow_patterns=_CHECKPOINT)
     file = file or ggufs[0]

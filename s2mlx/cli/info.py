@@ -14,10 +14,11 @@ _POSITIONS = 2048  # of the KV cache that `memory_needed` counts: a reference of
 
 
 def configure(parser) -> None:
-    parser.add_argument("name", nargs="?", metavar="MODEL", help="as for -m; default: the configured model, else the demo voice")
+    parser.add_argument("name", nargs="?", metavar="MODEL", help=model.POSITIONAL)
     parser.option("-m", "--model", metavar="PATH|NAME", help="the same as MODEL")
-    model.add_manners(parser, quiet=False, json="print one JSON object: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}}, "
-                                   "config, memory: {weights, kv_cache, positions, needed}, licence, is_demo}")
+    model.add_manners(parser, quiet=False, json=(
+        "print one JSON object: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}}, config, "
+        "memory: {weights, kv_cache, positions, needed}, licence, is_demo}"))
 
 
 def run(args, console) -> int:
@@ -45,8 +46,8 @@ def describe(checkpoint) -> dict:
         weights += 4 * elements if dense else tensor.nbytes
     slow, positions = config.slow, min(_POSITIONS, config.context_length)
     kv_cache = 2 * slow.layers * slow.kv_heads * slow.head_dim * 4 * positions if slow else 0
-    return {"name": config.name, "path": str(checkpoint.path), "parameters": parameters, "bytes": checkpoint.packed_bytes,
-            "types": types, "config": dataclasses.asdict(config),
+    return {"name": config.name, "path": str(checkpoint.path), "parameters": parameters,
+            "bytes": checkpoint.packed_bytes, "types": types, "config": dataclasses.asdict(config),
             "memory": {"weights": weights, "kv_cache": kv_cache, "positions": positions, "needed": weights + kv_cache},
             "licence": model.LICENCE if is_s2_pro(config) else None}
 
@@ -58,22 +59,25 @@ def is_s2_pro(config) -> bool:
 
 def _text(facts) -> str:
     config, memory = facts["config"], facts["memory"]
-    rows = [["name", facts["name"] + (" (the bundled demo voice)" if facts["is_demo"] else "")], ["file", facts["path"]],
+    rows = [["name", facts["name"] + (" (the bundled demo voice)" if facts["is_demo"] else "")],
+            ["file", facts["path"]],
             ["weights", f"{facts['parameters'] / 1e6:,.1f} million numbers in {size(facts['bytes'])}"]]
     for part, label in (("slow", "Slow-AR"), ("fast", "Fast-AR")):
         if net := config[part]:
-            rows.append([label, f"{net['layers']} layers, width {net['dim']}, {net['heads']} heads ({net['kv_heads']} for keys), "
-                                f"head width {net['head_dim']}, feed-forward {net['ffn_dim']}"])
+            rows.append([label, f"{net['layers']} layers, width {net['dim']}, {net['heads']} heads "
+                                f"({net['kv_heads']} for keys) of {net['head_dim']}, feed-forward {net['ffn_dim']}"])
     if config["slow"]:
         rows.append(["words", f"vocabulary {config['vocab_size']}, context {config['context_length']}"])
     if codec := config["codec"]:
         frame = math.prod(codec["encoder_rates"]) * math.prod(codec["downsample_factor"])
-        rows.append(["codec", f"{codec['sample_rate']} Hz, {frame} samples a frame, {1 + codec['residual_codebooks']} codebooks"])
+        rows.append(["codec", f"{codec['sample_rate']} Hz, {frame} samples a frame, "
+                              f"{1 + codec['residual_codebooks']} codebooks"])
     else:
         rows.append(["codec", "none: it cannot make or read sound"])
-    rows += [["types", ", ".join(f"{name} {t['tensors']} ({size(t['bytes'])})" for name, t in sorted(facts["types"].items()))],
-             ["memory", f"about {size(memory['needed'])}: weights {size(memory['weights'])}, "
-                        f"KV cache {size(memory['kv_cache'])} at {memory['positions']} positions; and some for the codec"]]
+    types = [f"{name} {t['tensors']} ({size(t['bytes'])})" for name, t in sorted(facts["types"].items())]
+    rows += [["types", ", ".join(types)],
+             ["memory", f"about {size(memory['needed'])}: weights {size(memory['weights'])}, KV cache "
+                        f"{size(memory['kv_cache'])} at {memory['positions']} positions; and some for the codec"]]
     if facts["licence"]:
         rows.append(["licence", facts["licence"]])
     return table(rows)

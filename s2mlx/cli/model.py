@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-LICENCE = ('S2 Pro\'s weights are for research and non-commercial use; a product that uses them shows "Built with Fish Audio". '
-           "This model is licensed under the Fish Audio Research License, Copyright (c) 39 AI, INC. All Rights Reserved.")
+LICENCE = ('S2 Pro is for research and non-commercial use; a product with it shows "Built with Fish Audio". '
+           "This model is licensed under the Fish Audio Research License, Copyright (c) 39 AI, INC. All Rights "
+           "Reserved.")
+POSITIONAL = "as for -m; default: the configured model, else the demo voice"
 _S2_PRO = "for S2 Pro: s2mlx download s2-pro, then -m s2-pro or S2MLX_MODEL=s2-pro"
 
 
 def add_options(parser, *, compat: bool = True) -> None:
     parser.option("-m", "--model", metavar="PATH|NAME",
-                  help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; without it the bundled demo voice")
+                  help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: the bundled voice")
     parser.option("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
     if compat:
         parser.option("--compat", choices=["s2cpp"],

@@ -1,6 +1,6 @@
 """Where speech goes when it is not played: a file, a stream, a file of codes.
 
-Each output takes pieces in order, `write(samples, codes, ended)`, where `ended` marks the end of a pass, and is closed once:
+Each output takes pieces in order, `write(samples, codes, ended)`, where `ended` marks the end of a pass, and is closed:
 `finish()` after everything, `keep()` when interrupted (the passes that ended are kept), `discard()` after a failure.
 `immediate`: somebody hears each piece as it comes. `kept_seconds`: audio in the file that was put in place.
 Samples are float32 [n], codes int32 [num_codebooks, frames].
@@ -100,7 +100,7 @@ class CodesFile(_Kept):
 
 
 class Stream:
-    """stdout, a pipe or a device: every piece goes out as soon as it exists. WAV of unknown length, or bare s16le mono."""
+    """stdout, a pipe or a device: each piece goes out as it comes. WAV of unknown length, or bare s16le mono."""
 
     immediate = True
     kept_seconds = 0.0

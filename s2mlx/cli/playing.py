@@ -1,4 +1,4 @@
-"""The loudspeaker as an output of the command: plays while pieces arrive, waits for the end, keeps what a device refuses.
+"""The loudspeaker as an output of the command: plays while pieces arrive, waits for the end, keeps what was not heard.
 
 Knows the Player; not where the pieces come from.
 """
@@ -38,7 +38,7 @@ class Speaker:
         self._player.play(samples)
 
     def finish(self):
-        """Wait until everything has been heard. DeviceError if the device gave up; what it did not play is in a file."""
+        """Wait until everything was heard. DeviceError if the device gave up; what it did not play is in a file."""
         self._player.finish()
         total = seconds(self._samples / self._rate)
         while not self._player.wait(0.1):
@@ -57,7 +57,7 @@ class Speaker:
     def _say_slow(self, stats):
         if stats.rtf > 1 and stats.audio_seconds > 1 and not self._said_slow:
             self._said_slow = True
-            self._console.note(f"a second of speech takes {stats.rtf:.1f} s here, so playing waits until enough is ready")
+            self._console.note(f"a second of speech takes {stats.rtf:.1f} s here; playing waits until enough is ready")
 
     def _keep(self):
         from ..audio.files import write_audio

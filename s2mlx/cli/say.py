@@ -11,8 +11,8 @@ from . import model, paths, references
 from .text_input import read_text
 
 _EPILOG = """\
-TEXT words are joined by spaces; without TEXT and -f a pipe on stdin is read. <|speaker:0|>, <|speaker:1|> ... in the text
-change the speaker, bound in order to the -v or --ref given. Without -o the speech is played.
+TEXT words are joined by spaces; without TEXT and -f a pipe on stdin is read. <|speaker:0|>, <|speaker:1|> ... in the
+text change the speaker, bound in order to the -v or --ref given. Without -o the speech is played.
 
 --json prints one object on stdout (the last line of stderr with -o -):
   model, model_path, voice [names], seed, text_characters, frames, seconds, finish_reason (stop | length),
@@ -28,20 +28,21 @@ def configure(parser) -> None:
     references.add_options(parser)
     option = parser.option
     option("-f", "--file", metavar="FILE|-", help="read the text from a file, - is stdin")
-    option("-o", "--output", metavar="FILE|-", help="write .wav .flac .mp3 .ogg .opus instead of playing; - is WAV on stdout")
+    option("-o", "--output", metavar="FILE|-",
+           help="write .wav .flac .mp3 .ogg .opus instead of playing; - is WAV on stdout")
     option("--raw", action="store_true", help="with -o: 16-bit little-endian mono samples without a header")
     option("-a", "--device", metavar="DEV", help="output device, by number or part of its name; `?` lists")
     option("--play", action="store_true", yields_to=("no_play",), help="play although -o is given")
     option("--no-play", action="store_true", yields_to=("play",), help="do not play, for --codes or --json alone")
-    option("--temperature", type=float, metavar="T", help="randomness, 0 takes the likeliest; default: the model's, 0.8")
-    option("--top-p", type=float, metavar="P", help="sample from the likeliest tokens of this mass; default: the model's, 0.8")
-    option("--top-k", type=int, metavar="K", help="sample from the K likeliest tokens, 0 is off; default: the model's, 30")
+    option("--temperature", type=float, metavar="T", help="randomness, 0: the likeliest; default: the model's, 0.8")
+    option("--top-p", type=float, metavar="P", help="sample the likeliest of this mass; default: the model's, 0.8")
+    option("--top-k", type=int, metavar="K", help="sample the K likeliest, 0 is off; default: the model's, 30")
     option("--seed", type=int, metavar="N", help="the same seed gives the same speech; default: drawn")
     option("--max-frames", type=int, metavar="N", help="longest pass, one frame is 46 ms; default 1024, or what fits")
     option("--min-frames", type=int, default=0, metavar="N", help="shortest pass; default 0")
     option("--pause-ms", type=int, default=250, metavar="MS", help="silence between passes of a long text; default 250")
     option("--codes", metavar="FILE.npy", help="also save the frames, int32 [num_codebooks, frames]")
-    option("--trim", action="store_true", help="cut trailing silence (the speech is then made whole before it is heard)")
+    option("--trim", action="store_true", help="cut trailing silence (the speech is then made whole before it sounds)")
     option("--normalize", action="store_true", help="scale the peak to 0.95 (likewise)")
     model.add_manners(parser, json="print figures as one JSON object")
 

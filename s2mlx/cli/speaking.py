@@ -70,7 +70,8 @@ class Job:
             from ..text import estimate_seconds
             from .playing import Speaker
 
-            sink.speaker = self.speaker = Speaker(self.tts.sample_rate, self._device, estimate_seconds(self.text), self.console)
+            expected = estimate_seconds(self.text)
+            sink.speaker = self.speaker = Speaker(self.tts.sample_rate, self._device, expected, self.console)
         for make in self._wanted:
             sink.outputs.append(make())
 

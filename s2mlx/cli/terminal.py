@@ -1,4 +1,4 @@
-"""What people read: notes, warnings, errors, a progress line, questions. All on stderr; stdout belongs to sound and data.
+"""What people read: notes, warnings, errors, a progress line, questions. On stderr; stdout belongs to sound and data.
 
 Nothing moves or has colour unless stderr is a capable terminal (not TERM=dumb); NO_COLOR turns colour off.
 """

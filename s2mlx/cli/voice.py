@@ -31,7 +31,7 @@ def configure(parser) -> None:
 
     show = action("show", _show, "show one voice")
     show.add_argument("name", metavar="NAME")
-    model.add_manners(show, quiet=False, json="print one JSON object: {name, seconds, transcript, frames, codebooks, ...}")
+    model.add_manners(show, quiet=False, json="print one JSON object: {name, seconds, transcript, frames, ...}")
 
     remove = action("remove", _remove, "remove a voice; it can be brought back for 30 days")
     remove.add_argument("name", metavar="NAME")
@@ -108,7 +108,8 @@ def _show(args, console) -> int:
     if args.json:
         print(json.dumps(_as_dict(info)))
     elif info.problem is None:
-        print(table([["name", info.name], ["words", info.transcript], ["length", f"{seconds(info.seconds)}, {info.frames} frames"],
+        print(table([["name", info.name], ["words", info.transcript],
+                     ["length", f"{seconds(info.seconds)}, {info.frames} frames"],
                      ["made for", f"{info.codebooks} codebooks of {info.codebook_size}, {info.sample_rate} Hz"],
                      ["clip", "kept" if info.has_clip else "not kept"], ["file", str(info.path)]]))
     if info.problem:

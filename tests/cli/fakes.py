@@ -28,12 +28,13 @@ class FakeSynthesizer:
     finish: reason of each pass. fail_at, interrupt_at: frame that raises. slow: seconds a frame takes.
     """
 
-    name, path, sample_rate, frame_samples, num_codebooks, memory = "Fake S2", "/models/fake.gguf", RATE, FRAME, BOOKS, 123
+    name, path, memory = "Fake S2", "/models/fake.gguf", 123
+    sample_rate, frame_samples, num_codebooks = RATE, FRAME, BOOKS
     config = ModelConfig(name="Fake S2")
 
     def __init__(self, *, frames=3, finish="stop", fail_at=None, interrupt_at=None, slow=0.0, is_demo=False):
-        self.frames, self.finish, self.fail_at, self.interrupt_at, self.slow = frames, finish, fail_at, interrupt_at, slow
-        self.is_demo = is_demo
+        self.frames, self.finish, self.slow, self.is_demo = frames, finish, slow, is_demo
+        self.fail_at, self.interrupt_at = fail_at, interrupt_at
         self.codec = FakeCodec()
         self.calls, self.cloned, self.closed = [], [], False
 
@@ -48,9 +49,9 @@ class FakeSynthesizer:
             chunks.append(chunk)
             if on_chunk:
                 on_chunk(chunk)
-        return Audio(np.concatenate([c.samples for c in chunks]), RATE, np.concatenate([c.codes for c in chunks], axis=1),
-                     self.finish, [Pass(c.part, c.span, self.frames, self.finish) for c in chunks if c.finish_reason],
-                     chunks[-1].stats)
+        passes = [Pass(c.part, c.span, self.frames, self.finish) for c in chunks if c.finish_reason]
+        return Audio(np.concatenate([c.samples for c in chunks]), RATE,
+                     np.concatenate([c.codes for c in chunks], axis=1), self.finish, passes, chunks[-1].stats)
 
     def clone(self, clip, transcript, *, name="", cancel=None):
         self.cloned.append((clip, transcript))
@@ -72,8 +73,9 @@ class FakeSynthesizer:
                     raise KeyboardInterrupt
                 made += 1
                 seconds = made * FRAME / RATE
-                yield AudioChunk(np.full(FRAME, 0.25, np.float32), RATE, np.full((BOOKS, 1), seed % 256, np.int32), part,
-                                 len(spans), span, Stats(seed, made, seconds, seconds / 2, 0.02, 0.01, 30, 1000),
+                samples, codes = np.full(FRAME, 0.25, np.float32), np.full((BOOKS, 1), seed % 256, np.int32)
+                yield AudioChunk(samples, RATE, codes, part, len(spans), span,
+                                 Stats(seed, made, seconds, seconds / 2, 0.02, 0.01, 30, 1000),
                                  self.finish if frame == self.frames - 1 else None)
         if not self.frames:
             yield AudioChunk(np.zeros(0, np.float32), RATE, np.zeros((BOOKS, 0), np.int32), 0, 1, spans[0],

@@ -1,4 +1,4 @@
-"""`s2mlx download` against a stand-in for the Hub on this machine: files land in the shared cache, refusals are one line."""
+"""`s2mlx download` against a stand-in for the Hub: files land in the shared cache, refusals are one line."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ COMMIT = "c" * 40
 REPOSITORIES = {
     "some/one-gguf": {"model.gguf": b"GGUF one", "tokenizer.json": b"{}", "sample.wav": b"RIFF"},
     "some/two-ggufs": {"a.gguf": b"GGUF a", "b.gguf": b"GGUF b"},
-    "some/checkpoint": {"config.json": b"{}", "model.safetensors": b"weights", "sample.wav": b"RIFF", "LICENSE.md": b"terms"},
+    "some/checkpoint": {"config.json": b"{}", "model.safetensors": b"weights", "a.wav": b"RIFF", "LICENSE.md": b""},
 }
 
 
@@ -41,7 +41,8 @@ class Hub(BaseHTTPRequestHandler):
             tree = [{"type": "file", "path": f, "size": len(data), "oid": "0" * 40} for f, data in files.items()]
             return self._send(200, json.dumps(tree).encode(), body, {"Content-Type": "application/json"})
         if parts[0] == "api":
-            listing = {"id": name, "sha": COMMIT, "siblings": [{"rfilename": f} for f in files], "private": False, "tags": []}
+            siblings = [{"rfilename": f} for f in files]
+            listing = {"id": name, "sha": COMMIT, "siblings": siblings, "private": False, "tags": []}
             return self._send(200, json.dumps(listing).encode(), body, {"Content-Type": "application/json"})
         data = files.get("/".join(parts[4:]))
         if data is None:
@@ -76,8 +77,8 @@ def download(hub, tmp_path):
 
     def invoke(*argv, endpoint=hub, **environment):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING"))}
-        env |= {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_XET": "1",
-                "NO_PROXY": "*", **environment}
+        env |= {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_DISABLE_TELEMETRY": "1",
+                "HF_HUB_DISABLE_XET": "1", "NO_PROXY": "*", **environment}
         return subprocess.run([sys.executable, "-m", "s2mlx", *argv], cwd=ROOT, env=env, capture_output=True, text=True,
                               timeout=120)
 
@@ -101,7 +102,8 @@ def test_one_of_several(download):
     done = download("download", "some/two-ggufs")
     assert done.returncode == 2 and "some/two-ggufs:a.gguf, some/two-ggufs:b.gguf" in done.stderr and done.stdout == ""
     done = download("download", "some/two-ggufs:b.gguf")
-    assert Path(done.stdout.strip()).read_bytes() == b"GGUF b" and "warning: some/two-ggufs has no tokenizer.json" in done.stderr
+    assert Path(done.stdout.strip()).read_bytes() == b"GGUF b"
+    assert "warning: some/two-ggufs has no tokenizer.json" in done.stderr
 
 
 def test_a_checkpoint_folder_without_its_samples(download):

@@ -26,8 +26,9 @@ def command(loop, tmp_path):  # noqa: F811
                  "XDG_DATA_HOME": str(tmp_path / "data"), "XDG_STATE_HOME": str(tmp_path / "state")}
 
     def start(*argv):
-        return subprocess.Popen([sys.executable, "-m", "s2mlx", *map(str, argv)], cwd=ROOT, env={**loop.environment, **variables},
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        return subprocess.Popen([sys.executable, "-m", "s2mlx", *map(str, argv)], cwd=ROOT, text=True,
+                                env={**loop.environment, **variables}, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
     return start
@@ -35,7 +36,8 @@ def command(loop, tmp_path):  # noqa: F811
 
 def test_what_is_written_is_what_sounds(loop, command, tmp_path):  # noqa: F811
     recorder = loop.record_monitor(tmp_path / "heard.raw")
-    process = command("say", "Hello.", "-o", tmp_path / "out.wav", "--play", "--json", "--min-frames", "20", "--max-frames", "20")
+    process = command("say", "Hello.", "-o", tmp_path / "out.wav", "--play", "--json", "--min-frames", "20",
+                      "--max-frames", "20")
     out, err = process.communicate(timeout=120)
     time.sleep(0.3)
     recorder.terminate()
@@ -50,7 +52,7 @@ def test_what_is_written_is_what_sounds(loop, command, tmp_path):  # noqa: F811
 
 
 def test_an_interrupt_while_playing(loop, command, tmp_path):  # noqa: F811
-    process = command("say", "A long text.", "--min-frames", "300", "--max-frames", "300")
+    process = command("say", "A long text.", "--min-frames", "300", "--max-frames", "300", "--quiet")
     recorder = loop.record_monitor(tmp_path / "heard.raw")
     end = time.monotonic() + 60
     while not np.any(recorded(tmp_path / "heard.raw")):
@@ -94,7 +96,8 @@ def test_devices(command):
     assert "pulse" in out and "default-output" in out and "default-input" in out and err == ""
     listed = json.loads(command("devices", "--json").communicate(timeout=60)[0])["devices"]
     assert any(d["name"] == "pulse" and d["outputs"] for d in listed)
-    assert command("say", "-a", "?").communicate(timeout=60)[0].splitlines()[0].split() == ["device", "in", "out", "rate"]
+    out, err = command("say", "-a", "?").communicate(timeout=60)
+    assert out.splitlines()[0].split() == ["device", "in", "out", "rate"]
 
 
 def test_an_unknown_device_is_named_before_the_model_loads(command):

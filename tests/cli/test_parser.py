@@ -42,7 +42,8 @@ def test_a_variable_gives_way_to_the_option_it_contradicts(parser, monkeypatch):
     assert args.voice is None and args.ref == ["clip.wav"]
 
 
-@pytest.mark.parametrize("word, meant", [("1", True), ("yes", True), ("ON", True), ("0", False), ("false", False), ("", False)])
+@pytest.mark.parametrize("word, meant", [("1", True), ("yes", True), ("ON", True), ("0", False), ("false", False),
+                                         ("", False)])
 def test_flags(parser, monkeypatch, word, meant):
     monkeypatch.setenv("S2MLX_QUIET", word)
     assert parser.parse([]).quiet is meant

@@ -25,7 +25,8 @@ def command(*argv, fake=None, **options):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **({"FAKE": fake} if fake else {})}
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     reset = lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGTERM)]
-    return subprocess.Popen([sys.executable, "-m", module, *map(str, argv)], env=environment, preexec_fn=reset, **options)
+    return subprocess.Popen([sys.executable, "-m", module, *map(str, argv)], env=environment, preexec_fn=reset,
+                            **options)
 
 
 def finished(process):
@@ -33,9 +34,10 @@ def finished(process):
     return process.returncode, out, (err or b"").decode()
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["--version"], ["say", "--help"], ["record", "--help"], ["tui", "--help"],
-                                  ["download", "--help"], ["info", "--help"], ["encode", "--help"], ["decode", "--help"],
-                                  ["devices", "--help"], ["voice", "add", "--help"], ["say", "--bad"]])
+@pytest.mark.parametrize("argv", [
+    ["--help"], ["--version"], ["say", "--help"], ["record", "--help"], ["tui", "--help"], ["download", "--help"],
+    ["info", "--help"], ["encode", "--help"], ["decode", "--help"], ["devices", "--help"], ["voice", "add", "--help"],
+    ["say", "--bad"]])
 def test_help_imports_nothing_heavy(argv):
     script = ("import sys; from s2mlx.cli.main import main; code = main();"
               "print('MODULES', *sorted({m.split('.')[0] for m in sys.modules}))")
@@ -97,13 +99,15 @@ def test_help_into_a_closed_pipe_ends_quietly():
 @pytest.mark.parametrize("closed", [0, 1, 2])
 def test_a_closed_stream_is_no_crash(tmp_path, closed):
     line = f'exec "{sys.executable}" -m tests.cli.fake_command say One. -o "{tmp_path}/out.wav" {closed}>&-'
-    done = subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, timeout=60, env={**os.environ, "FAKE": "{}"})
+    done = subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, timeout=60,
+                          env={**os.environ, "FAKE": "{}"})
     assert done.returncode == 0 and (tmp_path / "out.wav").exists()
     assert b"Traceback" not in done.stderr and b"Exception ignored" not in done.stderr
 
 
 def test_no_stdin_and_no_text_is_wrong_usage():
-    done = subprocess.run(["sh", "-c", f'exec "{sys.executable}" -m s2mlx say <&-'], cwd=ROOT, capture_output=True, timeout=60)
+    line = f'exec "{sys.executable}" -m s2mlx say <&-'
+    done = subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, timeout=60)
     assert done.returncode == 2 and done.stderr.startswith(b"error: nothing to say")
 
 
@@ -114,8 +118,8 @@ def test_words_that_are_not_utf8():
 
 
 def test_a_terminal_that_cannot_print_it():
-    done = subprocess.run([sys.executable, "-m", "s2mlx", "say", "x", "-v", "日本"], cwd=ROOT, capture_output=True, timeout=60,
-                          env={**os.environ, "PYTHONIOENCODING": "ascii", "XDG_DATA_HOME": "/nonexistent"})
+    done = subprocess.run([sys.executable, "-m", "s2mlx", "say", "x", "-v", "日本"], cwd=ROOT, capture_output=True,
+                          timeout=60, env={**os.environ, "PYTHONIOENCODING": "ascii", "XDG_DATA_HOME": "/nonexistent"})
     assert done.returncode == 1 and done.stderr.startswith(b"error: ") and done.stderr.count(b"\n") == 1
 
 

@@ -68,9 +68,9 @@ def test_encode(run, clip, tmp_path):
 def test_a_voice_from_a_clip(run, clip, tmp_path):
     assert run("voice", "add", "me", "--clip", clip, "--text", "My words.").code == 0
     assert run("voice", "list").out.splitlines()[1].split()[:3] == ["me", "1.0", "s"]
-    saved = run("say", "Hello.", "-v", "me", "--no-play", "--codes", "a.npy", "--seed", "5", "--json").json
-    given = run("say", "Hello.", "--ref", clip, "--ref-text", "My words.", "--no-play", "--codes", "b.npy", "--seed", "5",
-                "--json").json
+    rest = ["--no-play", "--seed", "5", "--json", "--codes"]
+    saved = run("say", "Hello.", "-v", "me", *rest, "a.npy").json
+    given = run("say", "Hello.", "--ref", clip, "--ref-text", "My words.", *rest, "b.npy").json
     assert saved["voice"] == ["me"] and given["voice"] == ["clip.wav"]
     assert saved["prompt_tokens"] == given["prompt_tokens"] > 22
     assert np.array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npy"))
@@ -96,8 +96,9 @@ def test_a_codec_alone_decodes_but_does_not_speak(run, tmp_path):
 
 
 def test_an_interrupt_in_the_middle(tmp_path, model):
-    line = [sys.executable, "-m", "s2mlx", "say", "A long text. " * 40, "-o", "-", "--raw", "--min-frames", "400", "--max-frames", "400"]
-    process = subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ),
+    line = ["say", "A long text. " * 40, "-o", "-", "--raw", "--min-frames", "400", "--max-frames", "400"]
+    process = subprocess.Popen([sys.executable, "-m", "s2mlx", *line], cwd=ROOT, env=dict(os.environ),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     assert process.stdout.read(4096)
     process.send_signal(signal.SIGINT)
