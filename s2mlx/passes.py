@@ -31,5 +31,5 @@ def plan_passes(text: str, *, first_seconds: float | None = None) -> list[Planne
     worded = [s for s in spans if text[s.begin : s.end].strip()]
     if not worded:
         raise UsageError("there is no text to speak")
-    return [PlannedPass(i, text[s.begin : s.end].strip(), (s.begin, s.end), s.pause_after and i + 1 < len(worded),
+    return [PlannedPass(i, s.words(text), (s.begin, s.end), s.pause_after and i + 1 < len(worded),
                         s.speaker) for i, s in enumerate(worded)]

@@ -79,7 +79,8 @@ def _tagged(index: int, voice: Voice, config: ModelConfig) -> str:
     voice.check(config)
     if not SPEAKER_TAG.sub("", voice.transcript).strip():
         called = f"voice {voice.name!r}" if voice.name else f"reference {index + 1}"
-        raise VoiceError(f"{called} has no transcript, and the model cannot use a voice without the words it speaks; make it again with them")
+        raise VoiceError(f"{called} has no transcript, and the model cannot use a voice without the words it speaks; "
+                         "make it again with them")
     return voice.transcript if SPEAKER_TAG.search(voice.transcript) else f"<|speaker:{index}|>{voice.transcript}"
 
 

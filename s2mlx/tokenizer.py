@@ -36,7 +36,8 @@ def find_tokenizer(model_path) -> Path:
         if (folder / FILE_NAME).is_file():
             return folder / FILE_NAME
     looked = ", ".join(str(f) for f in folders)
-    raise ModelError(f"no {FILE_NAME} for {model.name}: looked in {looked}; put it beside the model or name it with --tokenizer")
+    raise ModelError(f"no {FILE_NAME} for {model.name}: looked in {looked}; "
+                     "put it beside the model or name it with --tokenizer")
 
 
 def load_tokenizer(path, config: ModelConfig | None = None) -> Tokenizer:
@@ -75,7 +76,8 @@ class Tokenizer:
         self._added = {t.content: i for i, t in backend.get_added_tokens_decoder().items()}
         missing = [name for name in REQUIRED if name not in self._added]
         if missing:
-            raise ModelError(f"{path} is not S2's tokenizer: it lacks {', '.join(missing)}; use the one published with the model")
+            raise ModelError(f"{path} is not S2's tokenizer: it lacks {', '.join(missing)}; "
+                             "use the one published with the model")
 
     @property
     def vocab_size(self) -> int:
@@ -113,11 +115,13 @@ class Tokenizer:
         for offset in range(last - first + 1):
             name = f"<|semantic:{offset}|>"
             if self._added.get(name) != first + offset:
-                raise ModelError(f"{self.path} does not belong to this model: {name} is {self._added.get(name, 'absent')} there "
-                                 f"and {first + offset} in the model; use the {FILE_NAME} published with it")
+                raise ModelError(f"{self.path} does not belong to this model: {name} is "
+                                 f"{self._added.get(name, 'absent')} there and {first + offset} in the model; "
+                                 f"use the {FILE_NAME} published with it")
         beyond = [n for n in REQUIRED if self._added[n] >= config.vocab_size]
         if beyond or self._backend.get_vocab_size(with_added_tokens=False) > config.vocab_size:
-            raise ModelError(f"{self.path} does not belong to this model: it has ids beyond the model's {config.vocab_size}")
+            raise ModelError(f"{self.path} does not belong to this model: it has ids beyond the model's "
+                             f"{config.vocab_size}; use the {FILE_NAME} published with it")
 
 
 def check_text(text: str) -> None:

@@ -4,8 +4,8 @@
     FOLDER/NAME.s2voice                     dropped in by the user; as good as the others
     FOLDER/.trash/TOKEN/...                 removed or replaced, kept for 30 days
 
-Several processes may use one folder: a change happens under a lock, by renames. Knows nothing of models, and of sound only
-that `audio.files` reads and writes clips.
+Several processes may use one folder: a change happens under a lock, by renames. Knows nothing of models, and of sound
+only that `audio.files` reads and writes clips.
 """
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ class VoiceLibrary:
 
     # --- changing ------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, voice: Voice, clip: tuple[np.ndarray, int] | None = None, overwrite: bool = False) -> str | None:
+    def add(self, name: str, voice: Voice, clip: tuple[np.ndarray, int] | None = None,
+            overwrite: bool = False) -> str | None:
         """Save a voice, with its clip (samples float32 [n], rate). Returns the undo token of what it replaced."""
         name = check_name(name)
         with self._os_errors(f"cannot save voice {name!r}"):
@@ -126,7 +127,8 @@ class VoiceLibrary:
                     replaced = None
                     for entry in self._taken(name):
                         if not overwrite:
-                            raise VoiceError(f"there is a voice {entry.name!r} already; take another name, or ask to overwrite it")
+                            raise VoiceError(f"there is a voice {entry.name!r} already; take another name, "
+                                             "or ask to overwrite it")
                         replaced = self._discard(entry)
                     os.rename(made, self.folder / name)
                     return replaced

@@ -1,6 +1,6 @@
 """Words that a full stop follows without ending the sentence. Data only; lower case, without the last stop.
 
-A missing sentence end costs nothing but a longer pass, a wrong one is heard as a pause, so when in doubt a word is here.
+A missing sentence end costs nothing but a longer pass, a wrong one is heard as a pause: when in doubt a word is here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ def _words(text: str) -> frozenset[str]:
 
 # Always followed by what they belong to: titles, "for example", "compare".
 NEVER_LAST = _words("""
-    mr mrs ms mx dr prof rev fr sr sra srta dra dras hon pres gov sen rep gen col maj capt cmdr adm lt sgt cpl pvt messrs mme mmes mlle
+    mr mrs ms mx dr prof rev fr sr sra srta dra dras hon pres gov sen rep gen col maj capt cmdr adm lt sgt cpl pvt
+    messrs mme mmes mlle
     med phil jur rer nat h.c al mgr st ste mt ft vs cf viz approx ca resp incl excl esp gov asst assoc dept univ
     e.g i.e eg ie
     z.b d.h u.a s.o s.u o.ä bzw vgl evtl ggf sog zzgl inkl exkl hr fr frl dipl ing str bd
@@ -50,19 +51,25 @@ BEFORE_NUMBER = _words("""
     ст п с д кв корп рис табл № стр гл
 """)
 
-# English words that a count follows, not an ordinal: "He is 42." Languages that write ordinals with a full stop lack them.
+# English words that a count follows, not an ordinal: "He is 42." Languages that write ordinals with a full stop lack
+# them.
 BEFORE_COUNT = _words("""
-    is are were be been of to the than about number chapter page room age aged over under by and or for only just with from until
+    is are were be been of to the than about number chapter page room age aged over under by and or for only just
+    with from until
     at on channel section part step level year day
 """)
 
 # Capitalised words that begin a sentence far more often than they are part of a name. Single letters are left out:
 # they are initials as well.
 STARTERS = frozenset("""
-    The This That These Those There Then They Their He She It Its We You Your But And So Or If When While What Where Why Who How
-    His Her My Our In On At As After Before For From With Without Now Not Yes Yet Once Here Some Many Most Every Everyone
-    Nobody Nothing Perhaps Maybe However Although Because Since Until During Let Do Did Does Is Are Was Were Can Could Would
-    Der Die Das Er Sie Es Wir Ihr Ich Aber Und Oder Dann Da Doch Ein Eine Einer Im Auf Nach Als Wenn Was Wer Wie Wo Warum Diese
+    The This That These Those There Then They Their He She It Its We You Your But And So Or If When While What
+    Where Why Who How
+    His Her My Our In On At As After Before For From With Without Now Not Yes Yet Once Here Some Many Most Every
+    Everyone
+    Nobody Nothing Perhaps Maybe However Although Because Since Until During Let Do Did Does Is Are Was Were Can
+    Could Would
+    Der Die Das Er Sie Es Wir Ihr Ich Aber Und Oder Dann Da Doch Ein Eine Einer Im Auf Nach Als Wenn Was Wer Wie
+    Wo Warum Diese
     Dieser Dieses Danach Heute Jetzt Nun Man Mit Vor Bei
     Le La Les Il Elle Ils Elles On Nous Vous Je Mais Et Ou Un Une Ce Cette Ces Puis Alors Dans Pour Quand
     El Los Las Ella Ellos Pero Una En Este Esta Entonces Cuando Por Para Yo

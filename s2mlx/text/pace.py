@@ -1,7 +1,7 @@
 """How long a text takes to say, from its characters alone.
 
-Figures are of ordinary reading: 165 English words, 270 Chinese characters, 330 Korean syllables, 7.5 Japanese morae... An
-estimate is good to about a third, which is what the limits that use it allow for.
+Figures are of ordinary reading: 165 English words, 270 Chinese characters, 330 Korean syllables a minute. An estimate
+is good to about a third, which the limits that use it allow for.
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ from .marks import SPEAKER_TAG, TAG
 # Seconds per letter, by the first word of its Unicode name.
 _LETTER = {
     "LATIN": 0.068, "FULLWIDTH": 0.068, "CYRILLIC": 0.072, "GREEK": 0.072, "ARMENIAN": 0.072, "GEORGIAN": 0.072,
-    "CJK": 0.22, "KANGXI": 0.22, "HIRAGANA": 0.13, "KATAKANA": 0.13, "HALFWIDTH": 0.13, "HANGUL": 0.18, "BOPOMOFO": 0.1, "YI": 0.2,
+    "CJK": 0.22, "KANGXI": 0.22, "HIRAGANA": 0.13, "KATAKANA": 0.13, "HALFWIDTH": 0.13, "HANGUL": 0.18, "BOPOMOFO": 0.1,
+    "YI": 0.2,
     "ARABIC": 0.095, "HEBREW": 0.1, "SYRIAC": 0.1, "THAANA": 0.09,  # vowels are mostly not written
-    "DEVANAGARI": 0.11, "BENGALI": 0.11, "GURMUKHI": 0.11, "GUJARATI": 0.11, "ORIYA": 0.11, "TAMIL": 0.11, "TELUGU": 0.11,
+    "DEVANAGARI": 0.11, "BENGALI": 0.11, "GURMUKHI": 0.11, "GUJARATI": 0.11, "ORIYA": 0.11, "TAMIL": 0.11,
+    "TELUGU": 0.11,
     "KANNADA": 0.11, "MALAYALAM": 0.11, "SINHALA": 0.11,
-    "THAI": 0.08, "LAO": 0.08, "KHMER": 0.09, "MYANMAR": 0.09, "TIBETAN": 0.08, "ETHIOPIC": 0.17, "CHEROKEE": 0.17, "CANADIAN": 0.15,
+    "THAI": 0.08, "LAO": 0.08, "KHMER": 0.09, "MYANMAR": 0.09, "TIBETAN": 0.08, "ETHIOPIC": 0.17, "CHEROKEE": 0.17,
+    "CANADIAN": 0.15,
 }
 _OTHER_LETTER = 0.08
 _DIGIT, _NUMBER, _MARK = 0.28, 0.4, 0.01

@@ -35,8 +35,8 @@ _PIECE = regex.compile(rf"{TAG.pattern}|\X")
 class Span:
     """Characters [begin, end) of a text, spoken in one go.
 
-    pause_after: another span follows, and the sentence ends here. speaker: N of the `<|speaker:N|>` in force, None before
-    any. The tag itself is part of the span that it begins.
+    pause_after: another span follows, and the sentence ends here. speaker: N of the `<|speaker:N|>` in force, None
+    before any. The tag itself is part of the span that it begins.
     """
 
     begin: int
@@ -196,4 +196,5 @@ class _Plan:
         return at not in self._strength and _FULL_STOP.search(self._text, max(0, at - 8), at) is not None
 
     def _between_digits(self, space) -> bool:
-        return self._text[space.start() - 1:space.start()].isdigit() and self._text[space.end():space.end() + 1].isdigit()
+        before, after = self._text[space.start() - 1:space.start()], self._text[space.end():space.end() + 1]
+        return before.isdigit() and after.isdigit()

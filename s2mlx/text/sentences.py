@@ -25,7 +25,7 @@ class Strength(enum.IntEnum):
 
 
 _NEWLINE = r"(?:\r\n|[\n\r\x85\u2028\u2029])"
-# The marks of sentence ends in Unicode's own table, with the ellipsis, and what clings to them: "?!", "...", "!" + emoji style.
+# The marks of sentence ends in Unicode's own table, and the ellipsis.
 _MARK = r"\p{Sentence_Break=STerm}\p{Sentence_Break=ATerm}…‥"
 _STOP = regex.compile(rf"""
     (?P<marks>[{_MARK}][{_MARK}\p{{M}}\u200d]* | \u037e | (?<=\p{{Greek}}\p{{M}}*);)   # ";" asks in Greek
@@ -75,7 +75,8 @@ def sentence_breaks(text: str) -> dict[int, Strength]:
             found.setdefault(at, Strength.SENTENCE)
     for tag in SPEAKER_TAG.finditer(text):
         found[tag.start()] = Strength.PARAGRAPH
-    return _with_words(text, {at: how for at, how in found.items() if 0 < at < len(text) and not inside[at] and not clings(text, at)})
+    usable = {at: how for at, how in found.items() if 0 < at < len(text) and not inside[at] and not clings(text, at)}
+    return _with_words(text, usable)
 
 
 def clings(text: str, at: int) -> bool:
@@ -190,7 +191,7 @@ def _starts_sentence(text: str, at: int) -> bool:
 
 
 def _line_ends_sentence(text: str, begin: int, end: int) -> bool:
-    """Whether a single line end that no mark precedes ends a sentence: a heading, a line of verse, an item of a list."""
+    """Whether a line end that no mark precedes ends a sentence: a heading, a line of verse, an item of a list."""
     line_begin = max(text.rfind("\n", 0, begin), text.rfind("\r", 0, begin)) + 1
     line = text[line_begin:begin].rstrip()
     if end == len(text) or not line:

@@ -35,7 +35,8 @@ SENTENCES = {
         "1. Wash the rice.\n‖2. Boil it.\n‖3. Serve.",
         "Shopping\n‖- milk\n‖- eggs\n‖* bread",
         "A Heading\n‖The text begins here and it is\nwrapped by hand.\n\n‖A new paragraph",
-        "The committee met on Thursday to discuss the new plan for\nParis and nothing else happened before the\nsummer.‖ It ended.",
+        "The committee met on Thursday to discuss the new plan for\nParis and nothing else happened before the\n"
+        "summer.‖ It ended.",
         "Roses are red\n‖Violets are blue",
         "Dear John,\nI left.‖ Sorry.",
         "Line one.\r\n‖Line two.\r\n\r\n‖Line three.",
@@ -136,5 +137,6 @@ SENTENCES = {
 
 # Any text, and texts of the pieces at which splitters stumble.
 _PIECES = [*".!?…。！？؟।,;:、，\"'”“«»「」()[] \n\r\t\u00a0\u200d\u0301\ufe0faAbU1٣你あक्षเ가عx<|>:0;",
-           "<|speaker:1|>", "[laugh]", "😀", "👍🏽", "🇩🇪", "🇩", "\r\n", ". ", "Dr. ", "a, ", "</", "\u0600", "\u1100", "\u1161"]
+           "<|speaker:1|>", "[laugh]", "😀", "👍🏽", "🇩🇪", "🇩", "\r\n", ". ", "Dr. ", "a, ", "</", "\u0600", "\u1100",
+           "\u1161"]
 ANY_TEXT = st.text(max_size=80) | st.lists(st.sampled_from(_PIECES), max_size=40).map("".join)

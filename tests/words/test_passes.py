@@ -13,8 +13,9 @@ from s2mlx.text.marks import TAG
 
 from .corpus import ANY_TEXT, SENTENCES
 
-STORY = ("The harbour was quiet before dawn. A young fisherman checked his ropes, whistled for the dog, and asked himself whether the "
-         "storm had really passed. Dr. Brown, who lived in the U.S. at the time, did not answer. \"Go!\" she said. ")
+STORY = ("The harbour was quiet before dawn. A young fisherman checked his ropes, whistled for the dog, and asked "
+         "himself whether the storm had really passed. Dr. Brown, who lived in the U.S. at the time, did not answer. "
+         "\"Go!\" she said. ")
 CHINESE = "天亮之前，港口十分安静。年轻的渔夫检查了绳子，吹口哨叫来小狗，心里想着：暴风雨真的过去了吗？「走吧。」他说。"
 
 
@@ -154,7 +155,8 @@ def test_turns():
     ("<|speaker:0|>Hi<|speaker:1|> ", [(0, "<|speaker:0|>Hi<|speaker:1|> ")]),
     ("a<|speaker:0|>...<|speaker:1|>b", [(None, "a"), (1, "<|speaker:0|>...<|speaker:1|>b")]),
     ("<|speaker:0|>[laugh]<|speaker:1|>😀", [(0, "<|speaker:0|>[laugh]"), (1, "<|speaker:1|>😀")]),
-    ("<|speaker:x|>a<|speaker:|>b<|speaker:99999|>c<|Speaker:1|>", [(None, "<|speaker:x|>a<|speaker:|>b<|speaker:99999|>c<|Speaker:1|>")]),
+    ("<|speaker:x|>a<|speaker:|>b<|speaker:99999|>c<|Speaker:1|>",
+     [(None, "<|speaker:x|>a<|speaker:|>b<|speaker:99999|>c<|Speaker:1|>")]),
 ])
 def test_turns_lose_nothing(text, expected):
     assert [(s.speaker, text[s.begin:s.end]) for s in split_turns(text)] == expected
@@ -180,10 +182,10 @@ def test_the_first_pass_may_be_short():
 
 @pytest.mark.parametrize("text, first", [
     ("Hi. " + STORY, "Hi. "),                                                     # shorter than asked, but a sentence
-    ("A young fisherman checked his ropes, whistled for the old dog on the quay, and asked himself whether the storm had really passed. "
-     + STORY, "A young fisherman checked his ropes, "),                           # a clause when the sentence is long
+    ("A young fisherman checked his ropes, whistled for the old dog on the quay, and asked himself whether the storm "
+     "had really passed. " + STORY, "A young fisherman checked his ropes, "),     # a clause when the sentence is long
     ("The young fisherman went over the hills and far away from the harbour to the town and back. " + STORY,
-     "The young fisherman went over the hills and far away from the harbour to the town and back. "),  # no clause: all of it
+     "The young fisherman went over the hills and far away from the harbour to the town and back. "),  # no clause
     ("[whisper] , and then it was over. " + STORY, None),
 ])
 def test_where_the_first_pass_ends(text, first):
@@ -195,13 +197,15 @@ def test_a_short_text_needs_no_short_first_pass():
     assert len(pieces("Hello there. How are you?", 30.0, 4.0)) == 1
 
 
-@pytest.mark.parametrize("limits", [(0.0,), (-1.0,), (float("nan"),), (float("inf"),), (30.0, 0.0), (30.0, float("nan"))])
+@pytest.mark.parametrize("limits", [(0.0,), (-1.0,), (float("nan"),), (float("inf"),), (30.0, 0.0),
+                                    (30.0, float("nan"))])
 def test_limits_that_make_no_sense(limits):
     with pytest.raises(UsageError, match="_seconds must be above 0"):
         split_passes("Hello", *limits)
 
 
-@pytest.mark.parametrize("piece", ["a. ", "<|speaker:1|>", "<|speaker:1|>a ", "x", "a, ", "\u0301", "[x]", "[a", "\"a", "1 ", "-", " ", "天", "- "])
+@pytest.mark.parametrize("piece", ["a. ", "<|speaker:1|>", "<|speaker:1|>a ", "x", "a, ", "\u0301", "[x]", "[a", "\"a",
+                                   "1 ", "-", " ", "天", "- "])
 def test_long_monotonous_texts(piece):
     text = piece * (8000 // len(piece))
     assert "".join(pieces(text, 30.0, 3.0)) == text
@@ -240,4 +244,5 @@ def test_estimate_does_not_depend_on_composition():
 def test_estimate_grows_with_the_text(one, two):
     assert estimate_seconds(one) >= 0
     if not one.endswith(("<", "[")) and "[" not in one + two and "<" not in one + two:
-        assert estimate_seconds(one) - 1e-9 <= estimate_seconds(one + two) <= estimate_seconds(one) + estimate_seconds(two) + 1e-9
+        least, most = estimate_seconds(one), estimate_seconds(one) + estimate_seconds(two)
+        assert least - 1e-9 <= estimate_seconds(one + two) <= most + 1e-9

@@ -105,7 +105,8 @@ def test_a_reference_is_used_or_refused(tokenizer, reference, complaint):
         build_prompt(tokenizer, TINY, "Hello", [reference])
 
 
-@pytest.mark.parametrize("codes", [np.full((10, 2), -1), np.full((10, 2), 256), np.ones((11, 2), int), np.ones(10, int)])
+@pytest.mark.parametrize("codes", [np.full((10, 2), -1), np.full((10, 2), 256), np.ones((11, 2), int),
+                                   np.ones(10, int)])
 def test_history_outside_the_codebooks(tokenizer, codes):
     with pytest.raises(VoiceError):
         build_prompt(tokenizer, TINY, "Hello", [], [("x", codes)])

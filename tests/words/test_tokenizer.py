@@ -21,7 +21,8 @@ CONTROL = ["<|im_start|>", "<|im_end|>", "<|voice|>", "<|semantic:5|>", "<|seman
            "<|phoneme_start|>", "<|audio_pad|>"]
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if not any(s in c["text"] for s in CONTROL)], ids=lambda c: repr(c["text"]))
+@pytest.mark.parametrize("case", [c for c in CASES if not any(s in c["text"] for s in CONTROL)],
+                         ids=lambda c: repr(c["text"]))
 def test_same_ids_as_the_reference(tokenizer, case):
     assert tokenizer.encode(case["text"]) == case["hf"]
 
@@ -45,7 +46,8 @@ def test_typed_control_tokens_stay_text(tokenizer, name, form):
     assert tokenizer.decode(ids) == text
 
 
-@pytest.mark.parametrize("text", ["<|speaker:0|>Hi", "[whisper] hi", "<think>x</think>", "<tool_call>", "<|fim_prefix|>"])
+@pytest.mark.parametrize("text", ["<|speaker:0|>Hi", "[whisper] hi", "<think>x</think>", "<tool_call>",
+                                  "<|fim_prefix|>"])
 def test_every_added_token_of_the_real_file_stays_text(real_tokenizer, text):
     ids = real_tokenizer.encode(text)
     assert max(ids) < 151643
@@ -58,8 +60,10 @@ def test_all_added_tokens_of_the_real_file(real_tokenizer):
 
 
 ODD = [
-    "😀👍🏽👨‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿🇩🇪🇩", "e\u0301\u0323\u0302 q\u0307\u0323", "a" + "\u0301" * 200, "你好，世界。「引用」𠮷野家", "한국어 조합 ㅎㅏㄴ", "ﷺ مرحبا ۱۲۳", "नमस्ते क्ष्म",
-    "\x00\x01\x1b[31m\x7f\x85", "\u200b\u200d\ufeff\u2028\u2029\u202e", "\r\n\r\r\n\t", "\ufffd\ufffe\uffff\U0010ffff", "ａｂｃ ①② ﬁ Å", "x" * 5000, "   ",
+    "😀👍🏽👨‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿🇩🇪🇩", "e\u0301\u0323\u0302 q\u0307\u0323", "a" + "\u0301" * 200, "你好，世界。「引用」𠮷野家", "한국어 조합 ㅎㅏㄴ",
+    "ﷺ مرحبا ۱۲۳", "नमस्ते क्ष्म",
+    "\x00\x01\x1b[31m\x7f\x85", "\u200b\u200d\ufeff\u2028\u2029\u202e", "\r\n\r\r\n\t", "\ufffd\ufffe\uffff\U0010ffff",
+    "ａｂｃ ①② ﬁ Å", "x" * 5000, "   ",
     "\U000e0001\U0001f3fb",
 ]
 
@@ -121,7 +125,8 @@ def without(*names):
     (b"[1]", "it has no model"),
     (json.dumps({**GOOD, "model": {**GOOD["model"], "type": "Unigram"}}).encode(), "not BPE"),
     # the library aborts the process on this one
-    (json.dumps({**GOOD, "model": {**GOOD["model"], "continuing_subword_prefix": "a"}}).encode(), "no continuing_subword_prefix"),
+    (json.dumps({**GOOD, "model": {**GOOD["model"], "continuing_subword_prefix": "a"}}).encode(),
+     "no continuing_subword_prefix"),
     (json.dumps({**GOOD, "model": {**GOOD["model"], "dropout": 0.5}}).encode(), "no dropout"),
     (json.dumps({**GOOD, "model": {**GOOD["model"], "vocab": {"a": 1 << 40}}}).encode(), "an id is not a number below"),
     (json.dumps({**GOOD, "model": {**GOOD["model"], "vocab": ["a"]}}).encode(), "no vocabulary"),
@@ -154,7 +159,8 @@ def test_no_file(tmp_path):
 
 def test_a_file_that_cuts_and_pads_is_not_obeyed(tmp_path):
     path = tmp_path / "tokenizer.json"
-    path.write_text(json.dumps({**GOOD, "truncation": {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0}}))
+    path.write_text(json.dumps({**GOOD, "truncation": {"direction": "Right", "max_length": 3,
+                                                       "strategy": "LongestFirst", "stride": 0}}))
     assert load_tokenizer(path).decode(load_tokenizer(path).encode("a long enough text")) == "a long enough text"
 
 
@@ -164,7 +170,8 @@ def test_mutated_files_load_or_raise_model_error(tmp_path_factory, data):
     raw = bytearray((GOLDEN / "tokenizer.json").read_bytes())
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, 3500) | st.integers(0, len(raw) - 1))
-        piece = data.draw(st.binary(max_size=4) | st.sampled_from([b"-", b"9999999999", b"null", b"[]", b"{", b"\"", b"\\ud800"]))
+        piece = data.draw(st.binary(max_size=4) | st.sampled_from([b"-", b"9999999999", b"null", b"[]", b"{", b"\"",
+                                                                   b"\\ud800"]))
         raw[at:at + data.draw(st.integers(0, 20))] = piece
     path = tmp_path_factory.mktemp("t") / "tokenizer.json"
     path.write_bytes(raw)

@@ -23,12 +23,14 @@ HEADER = "<8sIiiiiQQ"
 
 
 def voice(frames=3, transcript="Hi.", **changes):
-    return Voice(**{"codes": np.arange(10 * frames).reshape(10, frames) % 256, "transcript": transcript, "codebook_size": 256, **changes})
+    return Voice(**{"codes": np.arange(10 * frames).reshape(10, frames) % 256, "transcript": transcript,
+                    "codebook_size": 256, **changes})
 
 
 def test_reads_what_s2cpp_wrote():
     loaded = Voice.load(TINY_FILE)
-    assert (loaded.name, loaded.transcript, loaded.sample_rate, loaded.codebook_size) == ("tiny", "Reference words, é.", 44100, 256)
+    assert (loaded.name, loaded.transcript) == ("tiny", "Reference words, é.")
+    assert (loaded.sample_rate, loaded.codebook_size) == (44100, 256)
     assert loaded.codes.shape == (10, 44) and loaded.codes.dtype == np.int32
     assert loaded.codes[0, :4].tolist() == [10, 106, 60, 171]
     loaded.check(TINY)
@@ -89,14 +91,16 @@ def test_a_voice_that_cannot_be(changes, complaint):
 def test_check_names_everything_that_differs():
     with pytest.raises(VoiceError) as caught:
         voice(codes=np.ones((9, 2), int), codebook_size=300, sample_rate=24000, name="anna").check(TINY)
-    for part in ("'anna'", "codebooks 9, the model has 10", "codebook size 300, the model has 256", "sample rate 24000, the model has 44100"):
+    for part in ("'anna'", "codebooks 9, the model has 10", "codebook size 300, the model has 256",
+                 "sample rate 24000, the model has 44100"):
         assert part in str(caught.value)
     voice(sample_rate=24000).check(dataclasses.replace(TINY, codec=None))
     with pytest.raises(VoiceError, match="4096"):
         voice().check(ModelConfig())
 
 
-def file(magic=b"S2VOICE\0", version=1, books=10, frames=2, rate=44100, size=256, text=b"Hi.\0", text_bytes=None, code_bytes=None, codes=bytes(80), tail=b""):
+def file(magic=b"S2VOICE\0", version=1, books=10, frames=2, rate=44100, size=256, text=b"Hi.\0", text_bytes=None,
+         code_bytes=None, codes=bytes(80), tail=b""):
     text_bytes = len(text) if text_bytes is None else text_bytes
     code_bytes = len(codes) if code_bytes is None else code_bytes
     return struct.pack(HEADER, magic, version, books, frames, rate, size, text_bytes, code_bytes) + text + codes + tail
@@ -194,14 +198,18 @@ def test_fuzz_anything(data):
     reads_or_refuses(b"S2VOICE\0\x01\0\0\0" + data)
 
 
-@given(st.tuples(*[st.sampled_from([0, 1, 2, 10, 44, 255, 2**31 - 1, 2**31, 2**32 - 1]) | st.integers(0, 2**32 - 1)] * 5),
-       st.tuples(*[st.sampled_from([0, 1, 4, 21, 80, 1760, 2**32, 2**63, 2**64 - 1]) | st.integers(0, 2**64 - 1)] * 2), st.binary(max_size=120))
+U32 = st.sampled_from([0, 1, 2, 10, 44, 255, 2**31 - 1, 2**31, 2**32 - 1]) | st.integers(0, 2**32 - 1)
+U64 = st.sampled_from([0, 1, 4, 21, 80, 1760, 2**32, 2**63, 2**64 - 1]) | st.integers(0, 2**64 - 1)
+
+
+@given(st.tuples(*[U32] * 5), st.tuples(*[U64] * 2), st.binary(max_size=120))
 @settings(max_examples=300, deadline=None)
 def test_fuzz_headers(words, lengths, tail):
     reads_or_refuses(struct.pack("<8sIIIIIQQ", b"S2VOICE\0", *words, *lengths) + tail)
 
 
-@given(st.lists(st.tuples(st.integers(0, 1824), st.integers(0, 255)), min_size=1, max_size=4), st.none() | st.integers(0, 1824))
+@given(st.lists(st.tuples(st.integers(0, 1824), st.integers(0, 255)), min_size=1, max_size=4),
+       st.none() | st.integers(0, 1824))
 @settings(max_examples=400, deadline=None)
 def test_fuzz_mutations(changes, cut):
     data = bytearray(TINY_FILE.read_bytes())

@@ -33,7 +33,8 @@ def library(tmp_path, monkeypatch):
 
 def tree(folder):
     """What a user would see of a folder, relative, hidden things left out."""
-    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if not any(part.startswith(".") for part in p.relative_to(folder).parts))
+    paths = [p.relative_to(folder) for p in folder.rglob("*")]
+    return sorted(str(p) for p in paths if not any(part.startswith(".") for part in p.parts))
 
 
 # --- keeping -------------------------------------------------------------------------------------------------------
@@ -62,7 +63,8 @@ def test_a_clip_is_kept_with_the_voice(library):
     assert rate == 44100 and np.abs(back - samples).max() < 1e-3
     info = library.info("anna")
     assert info.has_clip and not info.builtin and info.problem is None
-    assert (info.frames, info.codebooks, info.codebook_size, info.sample_rate, info.transcript) == (5, 10, 256, 44100, "Some words.")
+    assert (info.frames, info.codebooks, info.codebook_size, info.sample_rate) == (5, 10, 256, 44100)
+    assert info.transcript == "Some words."
     assert info.seconds == pytest.approx(5 * 2048 / 44100)
     assert info.modified == pytest.approx(time.time(), abs=60)
 
@@ -102,7 +104,8 @@ def test_remove_is_undoable(library):
         library.restore(token)
 
 
-@pytest.mark.parametrize("token", ["", "..", "../..", "/etc", "0123456789abcdef", "0123456789ABCDEF", "a" * 15 + "\n", "\0" * 16])
+@pytest.mark.parametrize("token", ["", "..", "../..", "/etc", "0123456789abcdef", "0123456789ABCDEF", "a" * 15 + "\n",
+                                   "\0" * 16])
 def test_tokens_are_not_paths(library, token):
     library.add("anna", voice())
     with pytest.raises(VoiceError, match="no longer in the trash"):
@@ -230,22 +233,26 @@ def test_file_names_that_are_no_text(library):
 def test_the_folder_is_a_file(tmp_path):
     (tmp_path / "voices").write_text("oops")
     library = VoiceLibrary(tmp_path / "voices")
-    for act in (library.names, library.infos, lambda: library.get("a"), lambda: library.add("a", voice()), lambda: library.remove("a")):
+    for act in (library.names, library.infos, lambda: library.get("a"), lambda: library.add("a", voice()),
+                lambda: library.remove("a")):
         with pytest.raises(VoiceError):
             act()
 
 
 # --- names ---------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", ["anna", "Anna Lena", "O'Brien", "李明", "Ольга", "मीरा", "علی", "José", "v2.1", "a_b-c", "7", "R & B (live), take+1", "é" * 64])
+@pytest.mark.parametrize("name", ["anna", "Anna Lena", "O'Brien", "李明", "Ольга", "मीरा", "علی", "José", "v2.1", "a_b-c",
+                                  "7", "R & B (live), take+1", "é" * 64])
 def test_good_names(library, name):
     library.add(name, voice())
     assert library.names() == [check_name(name)]
     assert library.get(name).name == check_name(name)
 
 
-BAD_NAMES = ["", " ", ".", "..", "...", "/", "a/b", "../x", "/etc/passwd", "a\\b", "~", "~/x", "a\0b", "a\nb", "\x1b[31m", "-v", ".hidden", "a.", "a:b",
-             "?", "*", "a|b", "<b>", '"', "CON", "con.txt", "Lpt1", "aux", "x.s2voice", "X.S2VOICE", "\u202egnp", "a\u200bb", "\ud800", "a" * 65, "李" * 67,
+BAD_NAMES = ["", " ", ".", "..", "...", "/", "a/b", "../x", "/etc/passwd", "a\\b", "~", "~/x", "a\0b", "a\nb",
+             "\x1b[31m", "-v", ".hidden", "a.", "a:b",
+             "?", "*", "a|b", "<b>", '"', "CON", "con.txt", "Lpt1", "aux", "x.s2voice", "X.S2VOICE", "\u202egnp",
+             "a\u200bb", "\ud800", "a" * 65, "李" * 67,
              "\u0301a", "a\uffff", "a／b"]
 
 
@@ -253,7 +260,8 @@ BAD_NAMES = ["", " ", ".", "..", "...", "/", "a/b", "../x", "/etc/passwd", "a\\b
 def test_bad_names(library, tmp_path, name):
     library.add("good", voice())
     before = sorted(str(p) for p in tmp_path.rglob("*"))
-    for act in (lambda: library.add(name, voice()), lambda: library.rename("good", name), lambda: library.import_file(GOLDEN / "tiny.s2voice", name)):
+    for act in (lambda: library.add(name, voice()), lambda: library.rename("good", name),
+                lambda: library.import_file(GOLDEN / "tiny.s2voice", name)):
         with pytest.raises(VoiceError, match="cannot be the name of a voice: ") as caught:
             act()
         str(caught.value).encode("utf-8")
