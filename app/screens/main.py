@@ -113,6 +113,7 @@ class MainScreen(VoiceActions, Saving, Screen):
             if self._speak_when_loaded:
                 self.action_speak()
         self.show_figures()
+        self.allow()
 
     # transport
 

@@ -1,0 +1,121 @@
+"""The real app in a real terminal (tmux) on real PortAudio, whose loudspeaker is a null sink and whose microphone is that
+sink's monitor: type, speak, stop, record, make a voice, quit; nothing is left running."""
+
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mlx.core")
+
+from s2mlx.audio.files import write_audio  # noqa: E402
+
+from ..audio.loop import loop  # noqa: E402, F401
+from ..synthetic import make_model  # noqa: E402
+from .scenes import speech  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+SIZE = (100, 30)
+
+
+class Terminal:
+    """A tmux server of its own with the app in it."""
+
+    def __init__(self, environment: dict, socket: Path, command: str):
+        self.environment, self.socket = environment, socket
+        self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "app", "-x", str(SIZE[0]), "-y", str(SIZE[1]), command)
+
+    def tmux(self, *arguments: str) -> str:
+        done = subprocess.run(["tmux", "-S", str(self.socket), *arguments], env=self.environment, capture_output=True, text=True,
+                              cwd=ROOT, timeout=30)
+        return done.stdout
+
+    def press(self, *keys: str) -> None:
+        self.tmux("send-keys", "-t", "app", *keys)
+
+    def screen(self) -> str:
+        return self.tmux("capture-pane", "-p", "-t", "app")
+
+    def until(self, *words: str, seconds: float = 60) -> str:
+        """Wait until the screen shows one of the words."""
+        end = time.monotonic() + seconds
+        while not any(word in (shown := self.screen()) for word in words):
+            assert time.monotonic() < end, f"{words} did not appear:\n{shown}"
+            time.sleep(0.1)
+        return shown
+
+    def pids(self) -> list[int]:
+        """The pane's process and its children."""
+        pane = int(self.tmux("list-panes", "-t", "app", "-F", "#{pane_pid}").split()[0])
+        children = Path(f"/proc/{pane}/task/{pane}/children").read_text().split()
+        return [pane, *map(int, children)]
+
+
+@pytest.fixture
+def terminal(loop, tmp_path):  # noqa: F811
+    if shutil.which("tmux") is None:
+        pytest.skip("needs tmux")
+    make_model(tmp_path / "model.gguf", context=2048)
+    shutil.copy(ROOT / "tests" / "golden" / "tokenizer.json", tmp_path / "tokenizer.json")
+    environment = loop.environment | {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_DATA_HOME": str(tmp_path / "data"),
+                                      "XDG_STATE_HOME": str(tmp_path / "state"), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8",
+                                      "PYTHONPATH": str(ROOT)}
+    environment.pop("TMUX", None)
+    # a socket's path may have 107 bytes
+    made = Terminal(environment, loop.folder / "tmux", f"{sys.executable} -m s2mlx tui -m {tmp_path}/model.gguf; "
+                                                       f"echo $? > {tmp_path}/code; sleep 60")
+    yield made
+    made.tmux("kill-server")
+
+
+def test_type_speak_stop_record_clone_quit(terminal, loop, tmp_path):  # noqa: F811
+    terminal.until("ready")
+    terminal.press("-l", "Hello there. [whi")
+    terminal.until("[whispering]")
+    terminal.press("Tab")
+    terminal.until("Hello there. [whisper]")
+
+    terminal.press("C-s")
+    terminal.until("speaking", "RTF 0", "RTF 1")
+    terminal.until("frames")
+    terminal.press("Escape")
+    terminal.until("stopped", "ready")
+
+    sound = tmp_path / "sentence.wav"
+    write_audio(sound, np.concatenate([speech(7.0, 5)] * 2), 44100)
+    terminal.press("C-r")
+    terminal.until("Space starts")
+    talker = subprocess.Popen(["paplay", "--device=loop", str(sound)], env=loop.environment)
+    terminal.press("Space")
+    terminal.until("enough to stop")
+    terminal.press("Space")
+    shown = terminal.until("s kept, moving")
+    talker.terminate()
+    talker.wait()
+    assert "only zeros" not in shown and any(chr(c) in shown for c in range(0x2801, 0x2900))
+    terminal.press("C-s")
+    terminal.until("voice me is ready")
+    assert (tmp_path / "data" / "s2mlx" / "voices" / "me" / "voice.s2voice").exists()
+
+    terminal.press("C-s")
+    terminal.until("speaking", "ready")
+    running = terminal.pids()
+    begin = time.monotonic()
+    terminal.press("C-q")
+    while not (tmp_path / "code").exists():
+        assert time.monotonic() < begin + 30
+        time.sleep(0.02)
+    assert (tmp_path / "code").read_text().strip() == "0"
+    assert not [pid for pid in running[1:] if _is_app(pid)]
+    assert "Hello there. [whisper]" in (tmp_path / "state" / "s2mlx" / "text.json").read_text()
+
+
+def _is_app(pid: int) -> bool:
+    try:
+        return b"s2mlx" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
