@@ -11,7 +11,6 @@ from gguf.constants import GGMLQuantizationType
 
 from ..kernels.blocks import FORMATS
 from ..weights import affine
-from ..weights.blocks import decode
 from ..weights.storage import Storage
 from .forms import Affine, Blocks, Dense, Float, Parts, RawBlocks
 
@@ -75,7 +74,7 @@ def _form(tensor):
     """The tensor's rows in the form that its storage asks for and its type allows."""
     kind, storage = tensor.type, tensor.storage
     if storage is Storage.DENSE:
-        return Dense(tensor.convert(lambda part: mx.contiguous(decode(part, kind).T), axis=1))
+        return Dense(tensor.transposed())
     if kind in _FLOATS:
         return Float(tensor.raw().view(_FLOATS[kind]))
     if storage is Storage.RAW and int(kind) in FORMATS:

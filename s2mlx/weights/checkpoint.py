@@ -21,6 +21,8 @@ from .storage import Storage
 
 # Weights decoded at a time: bounds what loading takes beyond its result (about 12 bytes each).
 PIECE = 1 << 20
+# Rows transposed at a time: few enough to be read from the cache, enough to be decoded and written at speed.
+STRIPE = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +55,28 @@ class Tensor:
 
         return self.convert(lambda part: decode(part, self.type)).reshape(self.shape)
 
-    def convert(self, make: Callable, axis: int = 0):
-        """`make(uint8 [some rows, row_bytes])` for a few rows at a time, the results joined along `axis`.
+    def transposed(self):
+        """The exact values of a matrix as an mx.array, float32 [in, out].
+
+        Written through NumPy's view of the result, a narrow stripe at a time: half the time and memory of a transposed
+        copy in MLX.
+        """
+        import mlx.core as mx
+
+        from .blocks import decode
+
+        rows, columns = self.shape
+        result = mx.full((columns, rows), 0.0)
+        mx.eval(result)
+        view = np.asarray(result)
+        for at in range(0, rows, STRIPE):
+            stripe = decode(mx.array(self.data[at:at + STRIPE]), self.type)
+            view[:, at:at + STRIPE] = np.asarray(stripe).T
+        self.region.release()
+        return result
+
+    def convert(self, make: Callable):
+        """`make(uint8 [some rows, row_bytes])` for a few rows at a time, the results below each other.
 
         `make` returns one array or a tuple of them, and so does this. No more than one piece is ever open.
         """
@@ -69,8 +91,8 @@ class Tensor:
         if len(pieces) == 1:
             return pieces[0]
         if not isinstance(pieces[0], tuple):
-            return mx.concatenate(pieces, axis)
-        return tuple(mx.concatenate(arrays, axis) for arrays in zip(*pieces))
+            return mx.concatenate(pieces)
+        return tuple(mx.concatenate(arrays) for arrays in zip(*pieces))
 
     def raw(self):
         """The bytes as mx.uint8 [rows, row_bytes]: the mapped pages themselves on a GPU that can share them."""
