@@ -108,8 +108,8 @@ class _Columns:
         codes = np.asarray(codes)
         books, size = self._config.num_codebooks, self._config.codebook_size
         semantic = self._config.semantic_end - self._config.semantic_begin + 1
-        if codes.ndim != 2 or codes.shape[0] != books:
-            raise VoiceError(f"frames must be [{books}, frames], not {list(codes.shape)}")
+        if codes.ndim != 2 or codes.shape[0] != books or not np.issubdtype(codes.dtype, np.integer):
+            raise VoiceError(f"frames must be integers [{books}, frames], not {codes.dtype} {list(codes.shape)}")
         if codes.size and (codes.min() < 0 or codes.max() >= size or codes[0].max() >= semantic):
             raise VoiceError(f"a code of these frames is outside 0..{size - 1} (codebook 0: 0..{semantic - 1})")
         return self._append(np.vstack([codes[:1] + self._config.semantic_begin, codes]).astype(np.int32))

@@ -6,7 +6,9 @@ Knows nothing of prompts: see `prompt`.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -24,16 +26,17 @@ _MOST_IDS = 1 << 24
 def find_tokenizer(model_path) -> Path:
     """The tokenizer.json of a model file or folder: in or beside it, in the parent of that, in the current folder."""
     model = Path(model_path)
-    beside = model if model.is_dir() else model.parent
+    beside = model if os.path.isdir(model) else model.parent
     # A relative "model.gguf" has "." as its folder, so the parent needs the absolute one. Links are followed second:
     # a Hugging Face cache entry has its companions beside the link, a hand-made link beside the file.
     folders = [beside.absolute(), beside.absolute().parent]
     if model.is_symlink():
         folders += [model.resolve().parent, model.resolve().parent.parent]
-    folders.append(Path.cwd())
+    with contextlib.suppress(FileNotFoundError):  # the current folder was deleted
+        folders.append(Path.cwd())
     folders = list(dict.fromkeys(folders))
     for folder in folders:
-        if (folder / FILE_NAME).is_file():
+        if os.path.isfile(folder / FILE_NAME):
             return folder / FILE_NAME
     looked = ", ".join(str(f) for f in folders)
     raise ModelError(f"no {FILE_NAME} for {model.name}: looked in {looked}; "
@@ -43,7 +46,7 @@ def find_tokenizer(model_path) -> Path:
 def load_tokenizer(path, config: ModelConfig | None = None) -> Tokenizer:
     """Read a tokenizer.json (or the one in folder `path`); with a config, make sure that the two belong together."""
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):
         path = path / FILE_NAME
     text = _read(path)
     _check_structure(text, path)

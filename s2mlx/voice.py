@@ -125,8 +125,8 @@ class Voice:
         """Write a `.s2voice` file, whole or not at all."""
         try:
             write_bytes(path, self.to_bytes())
-        except OSError as fault:
-            raise VoiceError(f"cannot write voice {path}: {fault.strerror or fault}") from fault
+        except (OSError, ValueError) as fault:
+            raise VoiceError(f"cannot write voice {path}: {getattr(fault, 'strerror', None) or fault}") from fault
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "") -> Voice:
@@ -170,7 +170,7 @@ def _check_sizes(books, frames, rate, size) -> None:
     for what, value, most in (("codebooks", books, _MOST_CODEBOOKS), ("frames", frames, _LARGEST_FILE // 4),
                               ("samples per second", rate, _HIGHEST_RATE),
                               ("entries per codebook", size, _LARGEST_CODEBOOK)):
-        if not 1 <= value <= most:
+        if not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
             raise VoiceError(f"a voice cannot have {value} {what}")
 
 

@@ -99,7 +99,7 @@ class VoiceLibrary:
     def clip(self, name: str) -> tuple[np.ndarray, int] | None:
         """The recording a voice was made from, float32 [n] at the voice's rate; None when it was not kept."""
         entry = self._find(name)
-        if not entry.clip.is_file():
+        if not os.path.isfile(entry.clip):
             return None
         from .audio.files import read_audio
 
@@ -192,7 +192,7 @@ class VoiceLibrary:
         for path in sorted(self._listing()):
             if path.name.startswith("."):
                 continue
-            if path.is_dir():
+            if os.path.isdir(path):
                 own[key(path.name)] = _Entry(printable(path.name), path, path / _VOICE, path / _CLIP)
             elif path.name.lower().endswith(SUFFIX):
                 dropped.append(path)
@@ -236,12 +236,12 @@ class VoiceLibrary:
         return [entry for entry in self._entries() if not entry.builtin and key(entry.name) == key(name)]
 
     def _load(self, entry: _Entry) -> Voice:
-        if not entry.voice.exists() and entry.root.is_dir():
+        if not os.path.exists(entry.voice) and os.path.isdir(entry.root):
             raise VoiceError(f"voice {entry.name!r} is broken: its folder holds no {_VOICE}")
         return dataclasses.replace(Voice.load(entry.voice), name=entry.name)
 
     def _info(self, entry: _Entry) -> VoiceInfo:
-        known = {"name": entry.name, "path": entry.voice, "builtin": entry.builtin, "has_clip": entry.clip.is_file()}
+        known = {"name": entry.name, "path": entry.voice, "builtin": entry.builtin, "has_clip": os.path.isfile(entry.clip)}
         try:
             voice = self._load(entry)
             known["modified"] = entry.voice.stat().st_mtime

@@ -49,6 +49,7 @@ _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+")
 _NO_INITIAL = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
 _QUOTE = regex.compile(r"[\"'\p{Pf}」』»]")
 _CLINGS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]")
+_COUNTING = BEFORE_NUMBER | BEFORE_COUNT
 _WRAPPED = 50  # characters; a line this long that ends in no mark was broken by its width
 
 
@@ -146,9 +147,9 @@ def _ends_unspaced(text: str, stop) -> bool:
 def _before_opener(text: str, stop) -> int:
     """The end of an unspaced sentence: before a quote that follows it at once and opens the next one. A straight quote
     opens when none is open in its line."""
-    at = stop.start("close")
-    is_open = text.count('"', text.rfind("\n", 0, at) + 1, at) % 2 == 1
-    for offset, character in enumerate(stop.group("close")):
+    at, close = stop.start("close"), stop.group("close")
+    is_open = '"' in close and text.count('"', text.rfind("\n", 0, at) + 1, at) % 2 == 1
+    for offset, character in enumerate(close):
         if character == "“" or (character == '"' and not is_open):
             return at + offset
         is_open ^= character == '"'
@@ -170,7 +171,7 @@ def _is_abbreviation(text: str, stop: int, after: int) -> bool:
             return True  # "1. First"
         # "am 3. Mai", "19. Jahrhundert": an ordinal, unless a word at either side speaks against it
         before = _WORD_BEFORE.search(text, max(0, stop - 40), stop - len(token))
-        counted = before is not None and before[1].casefold() in BEFORE_NUMBER | BEFORE_COUNT
+        counted = before is not None and before[1].casefold() in _COUNTING
         return len(token) <= 2 and follows.isupper() and not counted and not _starts_sentence(text, next_at)
     if plain in NEVER_LAST:
         return True
