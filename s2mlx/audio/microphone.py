@@ -1,4 +1,4 @@
-"""Recording from a microphone, at the device's own rate, with a live level. The judgement of a take is in verdict.py."""
+"""Recording from a microphone, at its own rate, with a live level. The judgement of a take is in verdict.py."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..errors import DeviceError
 from .backend import Backend
 from .meter import Level, Meter
 from .resample import resample
+from .watchdog import Watchdog
 from .verdict import Take, Verdict, check, silence_hint, speech_span, trim
 
 __all__ = ["Recorder", "Take", "Verdict", "check", "trim", "speech_span", "silence_hint", "Level"]
 
 MAX_SECONDS = 120.0    # a take is a sentence or two; a forgotten recorder must not fill the memory
 SILENT_AFTER = 0.5     # s of exact zeros before a missing permission is suspected
-STALL = 4.0            # s without a single sample
 _CLOSE_WAIT = 1.0      # s
 
 
@@ -129,7 +129,7 @@ class Recorder:
         if run is None:
             return None
         with self._changed:
-            if run.error is None and not run.full and self._backend.clock() - run.last_sound > STALL:
+            if run.error is None and not run.full and run.watchdog.hangs(run.last_sound):
                 run.error = DeviceError(f"{run.device.name if run.device else 'the microphone'} does not answer")
             return run.error
 
@@ -151,6 +151,7 @@ class _Run:
         self.full = False
         self.overflows = 0
         self.last_sound = backend.clock()
+        self.watchdog = Watchdog(backend.clock)
         self._backend, self._query, self._max_seconds, self._changed = backend, query, max_seconds, changed
         self._stream = None
         self._ended = False

@@ -16,10 +16,10 @@ from .backend import Backend, RateRefused
 from .line import Line
 from .pacing import MARGIN, seconds_needed
 from .resample import StreamResampler
+from .watchdog import Watchdog
 
 BLOCK_SECONDS = 0.02   # written at a time: what a stop has to wait for at most, if the device takes it at once
 _EVIDENCE = 0.2        # s of audio after the first piece before its pace is believed
-STALL = 4.0            # s in one device call; PortAudio streams give up by themselves after 3
 _AHEAD = 1.0           # s converted to the device's rate in advance
 _KEEP = 2.0            # s kept of what was played, for going back over what a pause drops
 
@@ -27,8 +27,8 @@ _KEEP = 2.0            # s kept of what was played, for going back over what a p
 class Playback:
     """Audio at `rate` Hz on its way to a device. See `Player` for the meaning of the methods they share."""
 
-    def __init__(self, rate: float, device=None, backend: Backend | None = None,
-                 on_event: Callable[[str], None] = lambda name: None, on_news: Callable[[], None] = lambda: None):
+    def __init__(self, rate: float, device, backend: Backend, on_event: Callable[[str], None] = lambda name: None,
+                 on_news: Callable[[], None] = lambda: None):
         self.rate = rate
         self.backend = backend
         self.changed = threading.Condition()     # also the lock of everything below
@@ -39,6 +39,7 @@ class Playback:
         self._stream = None
         self._error: DeviceError | None = None
         self._busy_since: float | None = None    # a device call is running since
+        self._watchdog = Watchdog(backend.clock)
         self._abort_wanted = False
         self._rtf = self._expected = None
         self._dry_at = self._speech_ends = 0.0   # clock: when all that was written, and its last speech, has been heard
@@ -132,9 +133,8 @@ class Playback:
     @property
     def error(self) -> DeviceError | None:
         with self.changed:
-            if self._error is None and self._busy_since is not None:
-                if self.backend.clock() - self._busy_since > STALL:
-                    self._fail(DeviceError(f"{self._name()} does not answer"))
+            if self._watchdog.hangs(self._busy_since):
+                self._fail(DeviceError(f"{self._name()} does not answer"))
             return self._error
 
     @property

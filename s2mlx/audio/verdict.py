@@ -79,15 +79,16 @@ def check(take: Take, platform: str = sys.platform) -> Verdict:
     elif level < QUIET_DB:
         doubts.append(f"too quiet ({level:.0f} dB): move closer or raise the input level")
     if seconds < LEAST_SECONDS:
-        refused.append(f"too short: {seconds:.1f} s of speech; {BEST_SECONDS[0]:.0f} to {BEST_SECONDS[1]:.0f} s are right")
+        refused.append(f"too short: {seconds:.1f} s of speech; read {BEST_SECONDS[0]:.0f} to {BEST_SECONDS[1]:.0f} s")
     elif seconds < BEST_SECONDS[0]:
         doubts.append(f"a little short: {seconds:.1f} s of speech; from {BEST_SECONDS[0]:.0f} s on the voice is closer")
     elif seconds > BEST_SECONDS[1]:
-        doubts.append(f"longer than needed: {seconds:.0f} s of speech; beyond {BEST_SECONDS[1]:.0f} s it only costs time")
+        doubts.append(f"longer than needed: {seconds:.0f} s of speech; {BEST_SECONDS[1]:.0f} s at most are right")
     if take.clipped > max(2, CLIPPED_SHARE * len(take.samples)):
         doubts.append(f"clipped {take.clipped} times: move back or lower the input level")
     if level >= INAUDIBLE_DB and level - floor < NOISE_GAP_DB:
-        doubts.append(f"noisy: speech is only {max(0.0, level - floor):.0f} dB above the background; find a quieter place")
+        above = max(0.0, level - floor)
+        doubts.append(f"noisy: speech is only {above:.0f} dB above the background; find a quieter place")
     if take.overflows:
         doubts.append(f"{take.overflows} gaps: the machine was too busy to record; close other programs")
     if take.error:

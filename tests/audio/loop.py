@@ -85,8 +85,8 @@ def start() -> Loop:
     environment = {key: value for key, value in os.environ.items()
                    if not key.startswith(("PULSE_", "XDG_", "ALSA_", "DBUS_", "JACK_"))}
     environment |= {"HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(folder / "run"),
-                    "ALSA_CONFIG_PATH": str(alsa), "PULSE_SERVER": f"unix:{socket}", "PULSE_COOKIE": str(folder / "cookie"),
-                    "JACK_NO_START_SERVER": "1"}
+                    "ALSA_CONFIG_PATH": str(alsa), "PULSE_SERVER": f"unix:{socket}",
+                    "PULSE_COOKIE": str(folder / "cookie"), "JACK_NO_START_SERVER": "1"}
     daemon = subprocess.Popen(
         # Without clients it ends by itself after a while: a test run that is killed leaves nothing for ever.
         ["pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=600", "--use-pid-file=no",

@@ -197,7 +197,7 @@ class Fixed:
 
 
 def playback(system, rate, **options):
-    return Playback(rate, backend=system, **options)
+    return Playback(rate, None, system, **options)
 
 
 class Microphone:

@@ -5,7 +5,8 @@ import pytest
 
 from s2mlx.audio.loudness import FLOOR_DB
 from s2mlx.audio.meter import Meter
-from s2mlx.audio.microphone import STALL, Recorder, Take, check, trim
+from s2mlx.audio.microphone import Recorder, Take, check, trim
+from s2mlx.audio.watchdog import CONFIRM, LIMIT
 from s2mlx.errors import DeviceError
 
 from .simulated import MICROPHONE, Microphone, Room
@@ -14,7 +15,7 @@ RATE = 48000
 
 
 def spoken(seconds=8.0, level=0.1, noise=0.0005, before=1.0, after=1.0, rate=RATE, seed=0):
-    """Something like speech: syllables of 150 ms with pauses of 50 ms and, now and then, of 400 ms; a noise floor around."""
+    """Something like speech: syllables of 150 ms with pauses of 50 ms and, now and then, 400 ms; noise around."""
     rng = np.random.default_rng(seed)
     n = round((before + seconds + after) * rate)
     samples = noise * rng.standard_normal(n)
@@ -88,7 +89,9 @@ def test_a_microphone_that_cannot_be_opened():
 def test_a_microphone_that_falls_silent_for_good():
     recorder, microphone = record(spoken(1), rate=RATE)
     assert recorder.error is None
-    recorder._backend.now += STALL + 1
+    recorder._backend.now += LIMIT + 1
+    assert recorder.error is None
+    recorder._backend.now += CONFIRM
     assert "does not answer" in str(recorder.error)
     assert recorder.stop().seconds == pytest.approx(3)
 
