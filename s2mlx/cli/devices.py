@@ -19,10 +19,10 @@ def run(args, console) -> int:
         from ..audio.devices import list_devices
         print(json.dumps({"devices": [dataclasses.asdict(device) for device in list_devices()]}))
         return 0
-    return print_list()
+    return print_list(console)
 
 
-def print_list(only: str | None = None) -> int:
+def print_list(console, only: str | None = None) -> int:
     """only: "inputs" or "outputs" lists the devices that have some."""
     from ..audio.devices import list_devices
 
@@ -34,5 +34,8 @@ def print_list(only: str | None = None) -> int:
                                                   ("default-output", device.is_default_output)) if on)
         rows.append([str(device.index), device.name, str(device.inputs), str(device.outputs),
                      f"{device.default_rate:.0f}", defaults])
-    print(table(rows) if len(rows) > 1 else "no sound devices")
+    if len(rows) > 1:
+        print(table(rows))
+    else:
+        console.warn("this machine has no such sound device")
     return 0

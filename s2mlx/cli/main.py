@@ -112,7 +112,8 @@ def _dispatch(argv, console) -> int:
 
 def commands() -> dict[str, str]:
     """The commands that exist in this installation."""
-    found = {name: what for name, (where, what) in _OPTIONAL.items() if find_spec(where)}
+    found = {name: what for name, (where, what) in _OPTIONAL.items()
+             if find_spec(where) and hasattr(import_module(where), "run")}
     return COMMANDS | found
 
 

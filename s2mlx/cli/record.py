@@ -34,7 +34,7 @@ def configure(parser) -> None:
 def run(args, console) -> int:
     if args.input == "?":
         from .devices import print_list
-        return print_list("inputs")
+        return print_list(console, "inputs")
     if args.seconds is not None and not 1 <= args.seconds <= _LONGEST:
         raise UsageError(f"--seconds must be between 1 and {_LONGEST:.0f}, not {args.seconds:g}")
     if args.seconds is None and not console.interactive:

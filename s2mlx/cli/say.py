@@ -53,7 +53,7 @@ def run(args, console) -> int:
         return print_list(console)
     if args.device == "?":
         from .devices import print_list
-        return print_list("outputs")
+        return print_list(console, "outputs")
 
     if args.text and "file" in args.given:
         raise UsageError("TEXT and -f exclude each other")

@@ -100,8 +100,8 @@ class Job:
             else:
                 limit, advice = f"the limit of {most} frames", "raise it with --max-frames"
             self.console.warn(f"{limit}, not the model, ended the speech{where}; {advice}")
-        if self.speaker and self.speaker.underruns:
-            self.console.warn(f"the sound stopped {self.speaker.underruns} times to wait for the model")
+        if self.speaker and (gaps := self.speaker.underruns):
+            self.console.warn(f"the sound stopped {'once' if gaps == 1 else f'{gaps} times'} to wait for the model")
         where = f" -> {self._paths['output']}" if "output" in self._paths else ""
         self.console.summary(self.figures.line() + where)
 

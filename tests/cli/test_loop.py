@@ -25,10 +25,10 @@ def command(loop, tmp_path):  # noqa: F811
     variables = {"S2MLX_MODEL": str(model), "S2MLX_TOKENIZER": str(ROOT / "tests" / "golden" / "tokenizer.json"),
                  "XDG_DATA_HOME": str(tmp_path / "data"), "XDG_STATE_HOME": str(tmp_path / "state")}
 
-    def start(*argv):
+    def start(*argv, **streams):
+        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
         return subprocess.Popen([sys.executable, "-m", "s2mlx", *map(str, argv)], cwd=ROOT, text=True,
-                                env={**loop.environment, **variables}, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env={**loop.environment, "TERM": "xterm", **variables}, **streams,
                                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
     return start
@@ -89,6 +89,29 @@ def test_a_recorded_voice_is_that_of_its_clip(loop, command, tmp_path):  # noqa:
     command("encode", tmp_path / "clip.wav", "-o", tmp_path / "clip.npy").communicate(timeout=60)
     voice: Voice = library.get("me")
     assert voice.transcript == "My words." and np.array_equal(voice.codes, np.load(tmp_path / "clip.npy"))
+
+
+def test_recording_at_a_keyboard(command, tmp_path):
+    """Read, count down, Enter ends it; silence makes no voice, and no is an answer."""
+    keyboard, terminal = os.openpty()
+    process = command("record", "me", stdin=terminal, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    shown = b""
+
+    def until(words):
+        nonlocal shown
+        while words not in shown:
+            shown += os.read(keyboard, 4096)
+
+    until(b"Read this aloud")
+    until(b"get ready: 1")
+    until(b"Enter ends it")
+    os.write(keyboard, b"\n")
+    until(b"Record again? [Y/n]")
+    os.write(keyboard, b"n\n")
+    until(b"no voice was made")
+    assert process.wait(timeout=30) == 1 and not (tmp_path / "data").exists()
+    os.close(keyboard)
 
 
 def test_devices(command):

@@ -1,7 +1,5 @@
 """The entry point: commands that exist, platforms, faults."""
 
-import importlib.util
-
 import pytest
 
 from s2mlx.cli import main as entry
@@ -29,7 +27,13 @@ def test_every_command_listed_exists_and_none_that_does_not(run):
     for name in entry.commands():
         assert f"\n  {name} " in listed and run(name, "--help").code == 0
     assert "convert" not in listed and "serve" not in listed
-    assert ("bench" in entry.commands()) == (importlib.util.find_spec("s2mlx.bench") is not None)
+
+
+def test_bench_is_a_command_where_it_can_run(run, monkeypatch):
+    monkeypatch.setitem(entry._OPTIONAL, "bench", ("s2mlx.no_such_room", "measure"))
+    assert "bench" not in entry.commands() and run("bench").code == 2
+    monkeypatch.setitem(entry._OPTIONAL, "bench", ("tests.cli.fakes", "measure"))
+    assert "bench" not in entry.commands()
 
 
 def test_no_command(run):
@@ -54,3 +58,12 @@ def test_a_full_disk_is_one_line(run, tts, monkeypatch):
 
     monkeypatch.setattr(tts, "say", fail)
     assert run("say", "One.", "-o", "x.wav").error == "error: No space left on device"
+
+
+def test_tui_hands_its_options_over(run, monkeypatch):
+    import s2mlx_app
+
+    given = {}
+    monkeypatch.setattr(s2mlx_app, "run", lambda **options: given.update(options) or 0)
+    assert run("tui", "Hello", "there.", "-m", "m.gguf", "--tokenizer", "t.json", "-v", "me", "-a", "USB").code == 0
+    assert given == {"model": "m.gguf", "tokenizer": "t.json", "voice": "me", "device": "USB", "text": "Hello there."}
