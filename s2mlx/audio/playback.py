@@ -13,13 +13,13 @@ import numpy as np
 
 from ..errors import DeviceError
 from .backend import Backend, RateRefused
+from .held import Held
 from .line import Line
-from .pacing import MARGIN, seconds_needed
+from .pacing import MARGIN, Pace
 from .resample import StreamResampler
 from .watchdog import Watchdog
 
 BLOCK_SECONDS = 0.02   # written at a time: what a stop has to wait for at most, if the device takes it at once
-_EVIDENCE = 0.2        # s of audio after the first piece before its pace is believed
 _AHEAD = 1.0           # s converted to the device's rate in advance
 _KEEP = 2.0            # s kept of what was played, for going back over what a pause drops
 
@@ -41,8 +41,8 @@ class Playback:
         self._busy_since: float | None = None    # a device call is running since
         self._watchdog = Watchdog(backend.clock)
         self._abort_wanted = False
-        self._rtf = self._expected = None
-        self._dry_at = self._speech_ends = 0.0   # clock: when all that was written, and its last speech, has been heard
+        self._pace = Pace()
+        self._held: Held | None = None           # with the stream
         self._underflows = 0                     # the device's own count, as last seen
         self._epoch = 0                          # which utterance a block belongs to
         self._reset()
@@ -51,11 +51,10 @@ class Playback:
         self._epoch += 1
         self._source, self._line = Line(), Line()    # at the model's and at the device's rate
         self._resampler: StreamResampler | None = None
-        self._largest = 0.0                          # s of the largest piece
-        self._first: tuple[float, float] | None = None   # clock at the first piece, its seconds
-        self._latest = 0.0                           # clock at the latest piece
-        self._finished = self._playing = self._began = self._done = self._stopped = self._paused = False
-        self._flushed = False
+        self._pace = Pace(self._pace.rtf, self._pace.expected)
+        self._finished = self._flushed = False       # no more comes; the resampler has given its rest
+        self._began = self._playing = self._dry = False  # sounded once; is sounding; has run out since
+        self._done = self._stopped = self._paused = False
         self._tail = 0                               # frames of silence written behind the last speech
         self._lead_in = None                         # frames of silence still to write ahead of it; None: not known yet
         self._heard = 0                              # frames at the device's rate, never decreasing
@@ -67,7 +66,7 @@ class Playback:
             if self._line.cursor and not self._done:
                 self._want_abort()
             self._reset()
-            self._rtf, self._expected = rtf, expected_seconds
+            self._pace = Pace(rtf, expected_seconds)
             self._tell()
 
     def play(self, samples) -> None:
@@ -80,9 +79,7 @@ class Playback:
                 self._reset()
             self._finished = self._flushed = False
             self._source.append(samples)
-            self._largest = max(self._largest, len(samples) / self.rate)
-            self._latest = self.backend.clock()
-            self._first = self._first or (self._latest, len(samples) / self.rate)
+            self._pace.arrived(len(samples) / self.rate, self.backend.clock())
             self._tell()
 
     def finish(self) -> None:
@@ -92,9 +89,9 @@ class Playback:
 
     def set_rtf(self, rtf: float, expected_seconds: float | None = None) -> None:
         with self.changed:
-            self._rtf = rtf
+            self._pace.rtf = rtf
             if expected_seconds is not None:
-                self._expected = expected_seconds
+                self._pace.expected = expected_seconds
             self._tell()
 
     def stop(self) -> None:
@@ -170,17 +167,7 @@ class Playback:
     def prebuffer(self) -> float:
         """Seconds that must be in hand before sound starts (or starts again), as things stand."""
         with self.changed:
-            margin = max(MARGIN, self._stream.latency) if self._stream else MARGIN
-            return seconds_needed(self._pace(), self._expected, self._source.total / self.rate, self._largest, margin)
-
-    def _pace(self) -> float | None:
-        """Seconds between arrivals per second of audio. Better than what one is told: that counts the time before the
-        first piece, which is over, and is far too high at the beginning."""
-        if self._first is None:
-            return self._rtf
-        since, before = self._first
-        came = self._source.total / self.rate - before
-        return (self._latest - since) / came if came >= _EVIDENCE else self._rtf
+            return self._pace.needed(max(MARGIN, self._stream.latency) if self._stream else MARGIN)
 
     def unheard(self) -> np.ndarray:
         with self.changed:
@@ -252,7 +239,7 @@ class Playback:
             rate = self.device.default_rate
             stream = self.backend.open_output(self.device, rate)
         with self.changed:
-            self._stream, self.device_rate = stream, rate
+            self._stream, self.device_rate, self._held = stream, rate, Held(rate, stream.latency)
 
     def _next(self, events: list[str]) -> tuple[np.ndarray | None, bool, float | None]:
         """(block to write or None, whether it is speech, how long to wait when there is none)."""
@@ -266,9 +253,13 @@ class Playback:
                 # Before the first sound the device sleeps; in a gap it is fed silence, since running dry may click.
                 return (np.zeros(size, np.float32), False, 0) if self._began else (None, False, None)
             self._playing = True
-            if not self._began and waiting:
+            if waiting and not self._began:
                 self._began = True
                 events.append("started")
+            elif waiting and self._dry:   # only now is it a gap: the end of a speech runs dry as well
+                self.underruns += 1
+                events.append("underrun")
+            self._dry = False
         if self._lead_in is None:
             self._lead_in = round(self._stream.lead_in * self.device_rate)
         if self._lead_in > 0 and len(self._line):
@@ -279,20 +270,19 @@ class Playback:
         now = self.backend.clock()
         if self._finished:
             return self._end(size, now, events)
-        left = self._dry_at - now - BLOCK_SECONDS
+        left = self._held.seconds(now) - BLOCK_SECONDS
         if left > 1e-4:
             return None, False, left
-        self._playing = False
-        self.underruns += 1
-        events.append("underrun")
+        self._playing, self._dry = False, True
         return None, False, 0
 
     def _end(self, size: int, now: float, events: list[str]):
         """Behind the last speech: silence that pushes it out of the device, then the moment when it has been heard."""
         if self._began and self._tail < self._stream.latency * self.device_rate:
             return np.zeros(size, np.float32), False, 0
-        if self._began and self._speech_ends - now > 1e-4:
-            return None, False, self._speech_ends - now
+        left = self._held.speech_seconds(now)
+        if self._began and left > 1e-4:
+            return None, False, left
         self._heard = self._line.cursor
         self._done = True
         self.changed.notify_all()
@@ -305,12 +295,10 @@ class Playback:
         if speech and flagged and self._line.cursor > wanted:   # before the first block the device was idle
             self.underruns += 1
             events.append("underrun")
-        self._dry_at = max(self._dry_at, before) + taken / self.device_rate
-        # The two clocks drift apart; what was written is never heard later than the device's buffer is long.
-        self._dry_at = max(now, min(self._dry_at, now + self._stream.latency))
+        self._held.wrote(taken, speech, before, now)
         if speech:
             self._line.go_back_to(self._line.cursor - (wanted - taken))
-            self._speech_ends, self._tail = self._dry_at, 0
+            self._tail = 0
         else:
             self._tail += taken
             self._lead_in = max(0, (self._lead_in or 0) - taken)
@@ -332,13 +320,13 @@ class Playback:
     def _advance(self) -> None:
         """Bring the heard position up to now: what was written, less what the device still holds."""
         if self._stream is not None and not self._stopped and self._error is None:
-            held = max(0.0, self._speech_ends - self.backend.clock())
-            self._heard = max(self._heard, self._line.cursor - round(held * self.device_rate))
+            held = round(self._held.speech_seconds(self.backend.clock()) * self.device_rate)
+            self._heard = max(self._heard, self._line.cursor - held)
 
     def _aborted(self, events: list[str]) -> None:
         self._abort_wanted = False
         self._advance()
-        self._dry_at = self._speech_ends = self.backend.clock()
+        self._held.dropped(self.backend.clock())
         if self._paused and not self._stopped:
             self._line.go_back_to(self._heard)   # the device dropped the rest; it is played again later
             self._playing = False

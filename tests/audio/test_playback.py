@@ -153,6 +153,20 @@ def test_running_dry_is_counted_and_nothing_is_lost():
     assert player.underruns == 1 and names == ["started", "underrun", "finished"]
 
 
+
+def test_a_late_finish_is_no_underrun():
+    """The model takes a moment more to say that it has ended; nobody hears that."""
+    world, samples = World(), speech(1)
+    system = System(world, 512)
+    player = playback(system, RATE)
+    player.begin(0.5, expected_seconds=2)
+    world.at(0.1, lambda: player.play(samples))
+    world.at(3.0, player.finish)
+    run(player, world)
+    assert player.done and player.underruns == 0
+    assert gaps_and_loss(system.speaker.heard(), samples) == (0, True)
+
+
 def test_a_late_chunk_that_the_device_bridges_is_no_underrun():
     world, samples = World(), speech(2)
     system = System(world, 64)
