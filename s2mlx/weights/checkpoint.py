@@ -47,7 +47,7 @@ class Tensor:
     @property
     def nbytes(self) -> int:
         """Bytes in the file."""
-        return self.region.end - self.region.begin
+        return self.region.nbytes
 
     def dense(self):
         """The exact values as an mx.array, float32, of `shape`."""
@@ -68,9 +68,9 @@ class Tensor:
         rows, columns = self.shape
         result = mx.full((columns, rows), 0.0)
         mx.eval(result)
-        view = np.asarray(result)
+        view, data = np.asarray(result), self.data
         for at in range(0, rows, STRIPE):
-            stripe = decode(mx.array(self.data[at:at + STRIPE]), self.type)
+            stripe = decode(mx.array(data[at:at + STRIPE]), self.type)
             view[:, at:at + STRIPE] = np.asarray(stripe).T
         self.region.release()
         return result

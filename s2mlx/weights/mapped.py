@@ -42,6 +42,10 @@ class Region:
         """A view, uint8 [n]; nothing is read before it is touched."""
         return self.file.bytes[self.begin:self.end]
 
+    @property
+    def nbytes(self) -> int:
+        return self.end - self.begin
+
     def array(self):
         """mx.uint8 [n] for the GPU: the mapped pages themselves where Metal takes them, otherwise a copy.
 

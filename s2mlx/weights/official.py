@@ -1,0 +1,144 @@
+"""The official checkpoint folder (Hugging Face `fishaudio/s2-pro`) -> Checkpoint.
+
+config.json, model.safetensors or its shards, codec.pth. Sizes and names are put into s2.cpp's terms, so that everything
+after this file sees one kind of model. The codec's sizes are in no file: they are read off its tensors.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..errors import ModelError
+from .assemble import Found, assemble
+from .checkpoint import Checkpoint
+from .metadata import CODEC, REST, SLOW
+from .safetensors_file import read_safetensors
+from .torch_file import read_torch
+from .weight_norm import fold
+
+MODEL_TYPE = "fish_qwen3_omni"
+MAX_JSON = 64 << 20
+
+_SLOW_KEYS = {"vocab_size": "vocab_size", "max_seq_len": "context_length", "dim": "embedding_length",
+              "intermediate_size": "feed_forward_length", "n_layer": "block_count", "n_head": "attention.head_count",
+              "n_local_heads": "attention.head_count_kv", "rope_base": "rope.freq_base",
+              "norm_eps": "attention.layer_norm_rms_epsilon"}
+_FAST_KEYS = {"dim": "fast_embedding_length", "intermediate_size": "fast_feed_forward_length", "n_layer": "fast_block_count",
+              "n_head": "fast_head_count", "n_local_heads": "fast_head_count_kv", "head_dim": "fast_head_dim",
+              "rope_base": "fast_rope_freq_base", "norm_eps": "fast_layer_norm_rms_eps",
+              "attention_qk_norm": "fast_attention_qk_norm", "attention_qkv_bias": "fast_attention_qkv_bias",
+              "attention_o_bias": "fast_attention_o_bias", "vocab_size": "codebook_size", "num_codebooks": "num_codebooks"}
+_TEXT_FLAGS = {"attention_qk_norm": "attention_qk_norm", "attention_qkv_bias": "attention_qkv_bias",
+               "attention_o_bias": "attention_o_bias"}
+
+
+def open_folder(path: Path, memory_limit: int | None) -> Checkpoint:
+    config = _json(path / "config.json")
+    if config.get("model_type") != MODEL_TYPE:
+        raise ModelError(f"{path}: config.json describes a {config.get('model_type')!r:.60} model; {MODEL_TYPE!r} "
+                         "(Fish Audio S2) is needed")
+    if "quantization" in config or "quantization_config" in config:
+        raise ModelError(f"{path}: a quantized checkpoint folder; use the original one or a GGUF file")
+    found = _language_tensors(path)
+    codec = _codec_tensors(path / "codec.pth") if (path / "codec.pth").exists() else {}
+    return assemble(path, metadata(config, path) | codec_sizes(codec), found | codec, memory_limit)
+
+
+def metadata(config: dict, path) -> dict:
+    """config.json in s2.cpp's keys; what it leaves out stays out."""
+    text, audio = config.get("text_config", {}), config.get("audio_decoder_config", {})
+    if not isinstance(text, dict) or not isinstance(audio, dict):
+        raise ModelError(f"{path}: config.json has no text_config and audio_decoder_config")
+    keys = {"general.architecture": "fish-speech"}
+    for section, prefix, names in ((text, SLOW, _SLOW_KEYS), (text, REST, _TEXT_FLAGS), (audio, REST, _FAST_KEYS),
+                                   (config, REST, {"semantic_start_token_id": "semantic_begin_id",
+                                                   "semantic_end_token_id": "semantic_end_id"})):
+        heads = section.get("n_head")
+        section = {**section, "n_local_heads": heads} if section.get("n_local_heads") == -1 else section
+        keys |= {prefix + theirs: section[ours] for ours, theirs in names.items() if section.get(ours) is not None}
+    return keys
+
+
+def codec_sizes(codec: dict[str, Found]) -> dict:
+    """The codec's sizes in s2.cpp's keys, as far as its tensors tell them; the rest stays S2 Pro's."""
+    shape = lambda name: codec[name].shape if name in codec and len(codec[name].shape) == 3 else None
+    keys = {}
+    if first := shape("c.encoder.block.0.conv.weight"):
+        keys[CODEC + "encoder_dim"] = first[0]
+    if first := shape("c.decoder.model.0.conv.weight"):
+        keys |= {CODEC + "decoder_dim": first[0], CODEC + "latent_dim": first[1],
+                 CODEC + "rvq_transformer.n_head": max(first[1] // 64, 1)}
+    kernels = {"encoder_rates": "c.encoder.block.{}.block.4.conv.weight", "decoder_rates": "c.decoder.model.{}.block.1.conv.weight"}
+    for key, name in kernels.items():
+        if rates := _sequence(lambda i: (s := shape(name.format(i + 1))) and s[2] // 2):
+            keys[CODEC + key] = rates
+    if factors := _sequence(lambda i: (s := shape(f"c.quantizer.downsample.{i}.0.conv.weight")) and s[2]):
+        keys[CODEC + "quantizer_downsample_factor"] = factors
+    book = lambda name: codec[name].shape if name in codec and len(codec[name].shape) == 2 else None
+    residual = lambda i: book(f"c.quantizer.quantizer.quantizers.{i}.codebook.weight")
+    if size := book("c.quantizer.semantic_quantizer.quantizers.0.codebook.weight"):
+        keys |= {CODEC + "quantizer_semantic_codebook_size": size[0], CODEC + "quantizer_codebook_dim": size[1],
+                 CODEC + "quantizer_residual_codebooks": len(_sequence(residual))}
+    if size := residual(0):
+        keys[CODEC + "quantizer_residual_codebook_size"] = size[0]
+    if size := book("c.quantizer.post_module.layers.0.feed_forward.w1.weight"):
+        keys[CODEC + "rvq_transformer.feed_forward_length"] = size[0]
+    return keys
+
+
+def _sequence(value_at) -> tuple:
+    """value_at(0), value_at(1), ... up to the first that is not there."""
+    values = []
+    while value := value_at(len(values)):
+        values.append(value)
+    return tuple(values)
+
+
+def _language_tensors(path) -> dict[str, Found]:
+    found = {}
+    for file in _shards(path):
+        for name, tensor in read_safetensors(file).items():
+            if (ours := _language_name(name)) in found:
+                raise ModelError(f"{path}: tensor {name!r} is in more than one file")
+            found[ours] = tensor
+    return found
+
+
+def _shards(path) -> list[Path]:
+    index = path / "model.safetensors.index.json"
+    if not index.exists():
+        return [path / "model.safetensors"]
+    names = _json(index).get("weight_map")
+    names = sorted(set(map(str, names.values()))) if isinstance(names, dict) else []
+    if not names or any("/" in name or "\\" in name or name.startswith(".") for name in names):
+        raise ModelError(f"{index}: it does not list files of this folder")
+    return [path / name for name in names]
+
+
+def _language_name(name: str) -> str:
+    if name.startswith("audio_decoder.codebook_embeddings."):
+        return name.removeprefix("audio_decoder.")
+    if name.startswith("audio_decoder."):
+        return "fast_" + name.removeprefix("audio_decoder.")
+    return name.removeprefix("text_model.model.")
+
+
+def _codec_tensors(path) -> dict[str, Found]:
+    """By s2.cpp's names. The dictionary may lie in `state_dict`, and its names may begin with `generator.`"""
+    found = {name.removeprefix("state_dict.").removeprefix("generator."): t for name, t in read_torch(path).items()}
+    return {"c." + name: tensor for name, tensor in fold(found, path).items()}
+
+
+def _json(path) -> dict:
+    try:
+        if path.stat().st_size > MAX_JSON:
+            raise ModelError(f"{path}: far too large")
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}; is the checkpoint complete?") from None
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise ModelError(f"{path}: not a JSON object")
+    return value
