@@ -27,8 +27,8 @@ from ..options import Sampling
 from ..sampler import uniforms
 
 # Nodes that only look at their input's memory in another way: no launch on a GPU.
-_VIEWS = frozenset("Broadcast BroadcastAxes Reshape Transpose Squeeze ExpandDims Slice Split AsStrided Flatten Unflatten View "
-                   "StopGradient Depends NumberOfElements".split())
+_VIEWS = frozenset("Broadcast BroadcastAxes Reshape Transpose Squeeze ExpandDims Slice Split AsStrided Flatten "
+                   "Unflatten View StopGradient Depends NumberOfElements".split())
 _NODE = re.compile(r'^\{ (\d+) \[label ="(\w+)"')
 _OUTPUT = re.compile(r'^(\d+) -> "([^"#]+)#\d+"$')
 _INPUT = re.compile(r'^"[^"]+" -> (\d+)$')

@@ -1,8 +1,9 @@
 """A GPU that is not there: networks choose their GPU forms, and their graphs can be counted, on any machine.
 
 While `gpu()` holds, Python code that asks MLX for its device hears "gpu", and what only a GPU has becomes one stand-in
-node: `mx.fast` functions (many nodes on the CPU backend, one on Metal) and our kernels (none without Metal). Results are
-of the right shapes and types and mean nothing. Patches modules: for one thread, for counting, never around real work.
+node: `mx.fast` functions (many nodes on the CPU backend, one on Metal) and our kernels (none without Metal). Results
+are of the right shapes and types and mean nothing. Patches modules: for one thread, for counting, never around real
+work.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ _FAST = ("rms_norm", "layer_norm", "rope", "scaled_dot_product_attention")
 
 @contextmanager
 def gpu(kernels: bool) -> Iterator[dict[str, mx.array]]:
-    """`kernels`: our Metal kernels too. Yields the first output of every stand-in made so far, by names like `rms_norm#7`."""
+    """`kernels`: our Metal kernels too. Yields the first output of every stand-in made so far, by names like
+    `rms_norm#7`."""
     made: dict[str, mx.array] = {}
 
     def stand_in(name: str, outputs: list[mx.array], inputs: list[mx.array]) -> list[mx.array]:

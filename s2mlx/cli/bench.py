@@ -1,17 +1,95 @@
-"""Measure a model on this machine: milliseconds a frame and its parts, codec, memory, time to first audio."""
+"""Measure a model on this machine: prefill, ms a frame and its parts, codec, bytes, graph, time to first audio, memory.
+
+Figures are medians (lowest to highest); the first tries are left out. See "Speed" in the README for what they mean.
+"""
 
 from __future__ import annotations
 
+import argparse
+import json
+import tempfile
+from pathlib import Path
+
+from ..errors import UsageError
 from . import model
 
 
 def configure(parser) -> None:
     parser.add_argument("name", nargs="?", metavar="MODEL", help=model.POSITIONAL)
     model.add_options(parser)
-    model.add_manners(parser, json="print one JSON object")
+    parser.option("--frames", type=int, default=8, metavar="N", help="frames to time; default 8")
+    parser.option("--prompt", type=int, default=64, metavar="N", help="positions before them; default 64")
+    parser.option("--batch", type=_sizes, default=(), metavar="N,N,...",
+                  help="also time so many sequences in step, such as 1,2,4")
+    parser.option("--synthetic", choices=["full", "tiny"], yields_to=("model",),
+                  help="a model of random weights instead: full has S2 Pro's widths and few layers (2 GB of disk meanwhile)")
+    parser.option("--layers", type=int, default=2, metavar="N", help="of --synthetic full; default 2")
+    parser.option("--type", default="q8_0", metavar="TYPE,...",
+                  help="of --synthetic, each in turn: q8_0, q6_k, q4_k_m, f16, ...; default q8_0")
+    parser.option("--nodes", action="store_true", help="list the kinds of graph nodes too")
+    parser.option("--chips", action="store_true",
+                  help="only print what each Apple chip's memory allows at best, for S2 Pro")
+    model.add_manners(parser, json="print one JSON object with all figures (a list of them for several types)")
 
 
 def run(args, console) -> int:
-    from .. import bench
+    if args.chips:
+        return _chips(args)
+    for name in ("frames", "prompt", "layers"):
+        if getattr(args, name) < 1:
+            raise UsageError(f"--{name} must be at least 1")
+    results = [_measured(path, args, console) for path in _models(args, console)]
+    console.clear()
+    if args.json:
+        print(json.dumps(results[0] if len(results) == 1 else results))
+    return 0
 
-    return bench.run(args.name or args.model, tokenizer=args.tokenizer, compat=args.compat, json=args.json)
+
+def _models(args, console):
+    """The files to measure; a synthetic one exists while it is measured."""
+    if not args.synthetic:
+        from ..models import find_model
+
+        yield find_model(args.name or args.model).path
+        return
+    if args.name or args.model:
+        raise UsageError("--synthetic makes a model of its own: leave out the other")
+    from ..bench import synthetic
+
+    kinds = args.type.lower().split(",")
+    if wrong := [kind for kind in kinds if kind not in synthetic.TYPES]:
+        raise UsageError(f"--type: no type {wrong[0]!r}; known: {', '.join(synthetic.TYPES)}")
+    for kind in kinds:
+        with tempfile.TemporaryDirectory(prefix="s2mlx-bench-") as folder:
+            console.progress(f"writing a synthetic model, {kind} ...")
+            shape = synthetic.tiny(kind) if args.synthetic == "tiny" else synthetic.full(args.layers, kind)
+            yield synthetic.write_model(folder, shape)
+
+
+def _measured(path: Path, args, console) -> dict:
+    from .. import bench
+    from ..bench import report
+
+    found = bench.run(path, tokenizer=args.tokenizer, compat=args.compat, frames=args.frames, positions=args.prompt,
+                      batches=args.batch, progress=lambda what: console.progress(f"measuring: {what} ..."))
+    console.clear()
+    if not args.json:
+        print(report.text(found))
+        if args.nodes:
+            print("\n" + report.nodes(found))
+        print(flush=True)
+    return found
+
+
+def _chips(args) -> int:
+    from ..bench import machine
+
+    print(json.dumps(machine.chips()) if args.json else machine.chips_table())
+    return 0
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    sizes = tuple(int(part) for part in text.split(","))
+    if min(sizes) < 1:
+        raise argparse.ArgumentTypeError("sizes are at least 1")
+    return sizes

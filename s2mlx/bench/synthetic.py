@@ -1,0 +1,137 @@
+"""Models of any size with random weights: right in every name, shape and key, so that they load, speak and take the
+time of real ones. What they say is noise.
+
+`write_model(folder, ...)` writes model.gguf and the tokenizer.json that belongs to it. Rows of large matrices repeat,
+which changes no time and makes writing fast.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import gguf
+import numpy as np
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+
+from ..config import ModelConfig
+from . import inventory
+from .inventory import Part
+
+T = GGMLQuantizationType
+_POOL = 1 << 20  # random weights that are drawn for one matrix; its rows repeat them
+# Bytes of a block that hold float16 numbers: the scale and, less than nothing or more than it, the minimum.
+_HALVES = {T.Q4_0: (0, None), T.Q4_1: (0, 2), T.Q5_0: (0, None), T.Q5_1: (0, 2), T.Q8_0: (0, None), T.Q2_K: (80, 82),
+           T.Q3_K: (108, None), T.Q4_K: (0, 2), T.Q5_K: (0, 2), T.Q6_K: (208, None)}
+# minimum / scale that makes random blocks average to zero
+_CENTRE = {T.Q4_1: -7.5, T.Q5_1: -15.5, T.Q2_K: 1.5, T.Q4_K: 7.5, T.Q5_K: 15.5}
+
+MIXES = {"q4_k_m": (T.Q4_K, T.Q5_K), "q5_k_m": (T.Q5_K, T.Q6_K)}
+TYPES = ("f32", "f16", "bf16", *(t.name.lower() for t in _HALVES), *MIXES)
+_W2 = re.compile(r"(fast_)?layers\.(\d+)\.feed_forward\.w2\.")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a synthetic model is like: its sizes, and the type of its matrices (see `type_of`)."""
+
+    config: ModelConfig
+    type: str = "q8_0"
+
+
+def full(layers: int = 2, type: str = "q8_0") -> Shape:
+    """S2 Pro's widths, vocabulary, Fast-AR and codec, with few layers in the Slow-AR."""
+    base = ModelConfig(name=f"synthetic S2 Pro of {layers} layers, {type}")
+    return Shape(replace(base, slow=replace(base.slow, layers=layers)), type)
+
+
+def tiny(type: str = "q8_0") -> Shape:
+    """A model of a few megabytes."""
+    return Shape(_narrow(ModelConfig(), f"synthetic tiny model, {type}", layers=2, fast_layers=2, rvq_layers=2), type)
+
+
+def skeleton(config: ModelConfig, type: str = "q8_0") -> Shape:
+    """All layers of `config` at tiny widths: its graphs have the nodes of the real model's."""
+    rvq = config.codec.rvq.layers if config.codec else 2
+    return Shape(_narrow(config, f"skeleton of {config.name}", layers=config.slow.layers,
+                         fast_layers=config.fast.layers, rvq_layers=rvq), type)
+
+
+def type_of(name: str, type: str, config: ModelConfig) -> T:
+    """The type of a matrix in a file of `type`: one type (`q8_0`, `f16`, ...) for all, or a mix with more bits for
+    attention, w2 of the later half of the layers, and the outputs."""
+    if type not in MIXES:
+        return T[type.upper()]
+    base, more = MIXES[type]
+    if "wqkv" in name:
+        return more
+    if found := _W2.match(name):
+        layers = (config.fast if found[1] else config.slow).layers
+        return T.Q6_K if int(found[2]) >= layers // 2 else base
+    return T.Q6_K if name in ("embeddings.weight", "fast_output.weight") else base
+
+
+def _narrow(config: ModelConfig, name: str, *, layers: int, fast_layers: int, rvq_layers: int) -> ModelConfig:
+    """The structure of `config` in a vocabulary of 1280 ids, widths of 256 (what K-quants take) and a codec of 32."""
+    small = dict(dim=256, ffn_dim=512, heads=4, kv_heads=2, head_dim=64)
+    codec = config.codec and replace(
+        config.codec, encoder_dim=2, decoder_dim=1 << len(config.codec.decoder_rates), latent_dim=32, codebook_dim=8,
+        semantic_codebook_size=256, residual_codebook_size=64, encoder_transformer_layers=(0, 0, 0, 2),
+        transformer_head_dim=16,
+        rvq=replace(config.codec.rvq, dim=32, ffn_dim=64, heads=2, kv_heads=2, head_dim=16, layers=rvq_layers))
+    return replace(config, name=name, slow=replace(config.slow, layers=layers, **small),
+                   fast=replace(config.fast, layers=fast_layers, **small), codec=codec, vocab_size=1280,
+                   context_length=1024, codebook_size=256, semantic_begin=1012, semantic_end=1267,
+                   fast_project_in=False)
+
+
+def write_model(folder, shape: Shape, seed: int = 0) -> Path:
+    """Write the model into an existing folder; the path of its GGUF file."""
+    path = Path(folder) / "model.gguf"
+    config, rng, writer = shape.config, np.random.default_rng(seed), gguf.GGUFWriter(path, "fish-speech")
+    writer.add_name(config.name)
+    for key, value in inventory.keys(config).items():
+        adder = {bool: "add_bool", int: "add_uint32", float: "add_float32", tuple: "add_array"}[type(value)]
+        getattr(writer, adder)(key, value)
+    parts = [(part, type_of(part.name, shape.type, config) if part.matrix else T.F16)
+             for part in inventory.tensors(config)]
+    for part, kind in parts:
+        block, size = GGML_QUANT_SIZES[kind]
+        writer.add_tensor_info(part.name, part.shape, np.dtype(np.float16), part.size // block * size, raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_ti_data_to_file()
+    for part, kind in parts:
+        writer.write_tensor_data(_matrix(rng, part, kind) if part.matrix else _small(rng, part))
+    writer.close()
+    (path.parent / "tokenizer.json").write_text(json.dumps(inventory.tokenizer(config)), encoding="utf-8")
+    return path
+
+
+def _matrix(rng, part: Part, kind: T) -> np.ndarray:
+    """Random weights as bytes of `kind`, uint8 [rows, row_bytes], from a pool of rows that repeats."""
+    rows, columns = part.shape
+    pool = min(rows, max(1, _POOL // columns))
+    if kind not in _HALVES:
+        drawn = rng.standard_normal((pool, columns), np.float32) * np.float32(part.std)
+        return np.resize(gguf.quants.quantize(drawn, kind).view(np.uint8), (rows, columns * GGML_QUANT_SIZES[kind][1]))
+    block, size = GGML_QUANT_SIZES[kind]
+    raw = rng.integers(0, 256, (pool, columns // block, size), np.uint8)
+    _set_scales(raw, kind, 1.0)
+    spread = gguf.quants.dequantize(raw[:1].reshape(1, -1), kind).std()
+    _set_scales(raw, kind, part.std / spread)
+    return np.resize(raw, (rows, columns // block * size))
+
+
+def _small(rng, part: Part) -> np.ndarray:
+    drawn = rng.standard_normal(min(part.size, _POOL), np.float32) * np.float32(part.std) + np.float32(part.mean)
+    return np.resize(drawn.astype(np.float16), part.shape)
+
+
+def _set_scales(raw: np.ndarray, kind: T, scale: float) -> None:
+    at, minimum = _HALVES[kind]
+    raw[..., at:at + 2] = np.array([scale], np.float16).view(np.uint8)
+    if minimum is not None:
+        raw[..., minimum:minimum + 2] = np.array([scale * _CENTRE[kind]], np.float16).view(np.uint8)

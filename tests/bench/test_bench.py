@@ -1,0 +1,118 @@
+"""Figures of a tiny model: all there, consistent, printed; synthetic models of every type; bounds of chips."""
+
+import json
+
+import numpy as np
+import pytest
+
+import s2mlx
+from s2mlx import bench
+from s2mlx.bench import inventory, machine, report, synthetic, weights
+from s2mlx.cli.main import main
+from s2mlx.config import ModelConfig
+from s2mlx.model import load_model
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    return synthetic.write_model(tmp_path_factory.mktemp("tiny"), synthetic.tiny())
+
+
+@pytest.fixture(scope="module")
+def figures(tiny):
+    return bench.run(tiny, frames=2, positions=8, batches=(2,))
+
+
+def test_all_figures_are_there_and_plain(figures):
+    again = json.loads(json.dumps(figures))
+    for name in ("prefill_position", "frame"):
+        times = again[name]
+        assert 0 < times["low"] <= times["median"] <= times["high"]
+    assert set(again["parts"]) == {"slow", "fast", "sampler"} and set(again["batches"]) == {"2"}
+    assert again["rtf"] > 0 and again["bandwidth"] > 0
+    assert again["way"]["path"] and again["way"]["forms"]["slow"]
+    assert again["graph"]["plain"]["nodes"] > again["graph"]["kernels"]["nodes"] > 0
+    assert again["memory"]["process_peak"] > again["first_audio"]["memory"]["weights"]
+
+
+def test_the_loop_waits_once_a_frame(figures):
+    assert figures["graph"]["synchronisations"] == 1
+
+
+@pytest.mark.parametrize("when", ["cold", "warm"])
+def test_parts_of_the_first_audio_add_up(figures, when):
+    parts = dict(figures["first_audio"][when])
+    total = parts.pop("total")
+    assert all(seconds > -1e-3 for seconds in parts.values())
+    assert sum(parts.values()) <= total + 1e-3
+    assert {"prompt", "prefill", "first frame", "codec"} <= set(parts)
+
+
+def test_the_report_names_what_was_measured(figures):
+    text = report.text(figures)
+    for word in ("prefill", "Slow-AR", "Fast-AR", "sampler", "codec", "real-time factor", "memory bandwidth",
+                 "first audio, cold", "first audio, warm", "batch of 2", "launches", "synchronisations", "peak"):
+        assert word in text
+    assert "qmv" in report.nodes(figures)
+
+
+def test_reads_are_the_bytes_of_the_matrices(tiny):
+    model = load_model(tiny).dual_ar
+    c, reads = model.config, weights.frame_reads(model)
+
+    def block(t):
+        return t.dim * (t.heads + 2 * t.kv_heads) * t.head_dim + t.heads * t.head_dim * t.dim + 3 * t.dim * t.ffn_dim
+
+    # dense on the CPU: float32
+    assert reads["slow"] == 4 * c.slow.layers * block(c.slow)
+    assert reads["head"] == 4 * (c.codebook_size + 1) * c.slow.dim
+    assert reads["fast"] == 4 * 9 * (c.fast.layers * block(c.fast) + c.codebook_size * c.fast.dim)
+
+
+@pytest.mark.parametrize("kind", ["f16", "q8_0", "q6_k", "q4_k_m", "q2_k"])
+def test_synthetic_models_speak(tmp_path, kind):
+    path = synthetic.write_model(tmp_path, synthetic.tiny(kind))
+    with s2mlx.load(path) as tts:
+        audio = tts.say("Hello.", seed=1, min_frames=3, max_frames=3)
+    assert audio.codes.shape == (10, 3) and len(audio.samples) == 3 * 2048
+    assert 1e-3 < audio.samples.std() < 1 and np.isfinite(audio.samples).all()
+
+
+def test_the_full_shape_is_s2_pro_but_for_its_layers():
+    count = {part.name: part.size for part in inventory.networks(synthetic.full(layers=36).config)}
+    body = sum(n for name, n in count.items() if name.startswith("layers."))
+    fast = sum(n for name, n in count.items() if name.startswith(("fast_layers.", "fast_output")))
+    assert body == pytest.approx(3.63e9, rel=2e-3) and fast == pytest.approx(0.414e9, rel=2e-3)
+    assert synthetic.full().config.codec == ModelConfig().codec
+
+
+def test_bounds_follow_from_the_bytes():
+    pro = ModelConfig()
+    # 3.63 G + 0.0105 G + 9 x 0.414 G weights of 8.5 bits, and 500 positions of keys and values in float32
+    assert machine.frame_bytes(pro, "q8_0") == pytest.approx(7.37e9 * 8.5 / 8 + 500 * 294912, rel=5e-3)
+    assert machine.frame_bytes(pro, "q2_k") < machine.frame_bytes(pro, "q4_k_m") < machine.frame_bytes(pro, "q6_k")
+    best = machine.bound(pro, int(1e9), 100e9)
+    assert best.frames_per_second == pytest.approx(100) and best.rtf == pytest.approx(44100 / 2048 / 100)
+
+
+def test_the_command(monkeypatch, capsys, figures, tiny):
+    asked = {}
+    monkeypatch.setattr(bench, "run", lambda path, **settings: asked.update(settings, path=path) or figures)
+    assert main(["bench", str(tiny), "--frames", "3", "--batch", "1,4", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == figures["name"]
+    assert (asked["path"], asked["frames"], asked["batches"]) == (tiny, 3, (1, 4))
+    assert main(["bench", "--synthetic", "tiny", "--nodes"]) == 0
+    assert asked["path"] != tiny and not asked["path"].exists()
+    assert "graph nodes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wrong", [["--frames", "0"], ["--synthetic", "tiny", "x.gguf"], ["--batch", "0"],
+                                   ["--batch", "a"], ["--synthetic", "tiny", "--type", "q9"]])
+def test_wrong_usage(capsys, wrong):
+    assert main(["bench", *wrong]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_chips(capsys):
+    assert main(["bench", "--chips"]) == 0
+    assert "| M1 Pro | 200 |" in capsys.readouterr().out
