@@ -11,27 +11,9 @@ from collections.abc import Callable
 import mlx.core as mx
 
 from .config import ModelConfig
+from .layers.cache import FrameCache
+from .layers.products import normed
 from .layers.transformer import Transformer
-
-
-class FrameCache:
-    """Keys and values of the few positions of one frame, for any number of sequences in step."""
-
-    def __init__(self, layers: int):
-        self.offset = 0
-        self.past: list[tuple[mx.array, mx.array] | None] = [None] * layers
-
-    def attend(self, layer: int, q: mx.array, k: mx.array, v: mx.array, scale: float) -> mx.array:
-        if self.past[layer] is not None:
-            k, v = (mx.concatenate([old, new], axis=2) for old, new in zip(self.past[layer], (k, v)))
-        self.past[layer] = k, v
-        return mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask="causal" if q.shape[2] > 1 else None)
-
-    def rotation(self, rope, length: int) -> mx.array:
-        return rope.at(self.offset, length)
-
-    def advance(self, length: int) -> None:
-        self.offset += length
 
 
 class FastAR:
@@ -42,22 +24,26 @@ class FastAR:
         self.transformer = Transformer(scope, config.fast, rope_dtype, prefix="fast_layers")
         self.norm = scope.vector("fast_norm")
 
-    def input(self, hidden: mx.array, normed: mx.array) -> mx.array:
-        """Position 0 from the two outputs of the Slow-AR, [B, 1, slow dim] -> [B, 1, dim]."""
-        x = normed if self.config.norm_fast_input else hidden
+    def input(self, hidden: mx.array, last: mx.array) -> mx.array:
+        """Position 0 from the two outputs of the Slow-AR, [B, slow dim] -> [B, dim]."""
+        x = last if self.config.norm_fast_input else hidden
         return x if self.project_in is None else self.project_in(x)
 
     def complete(self, x0: mx.array, semantic: mx.array, draw: Callable[[mx.array, int], mx.array]) -> list[mx.array]:
-        """x0 [B, 1, dim], semantic codes int32 [B] -> all codes, a list of num_codebooks arrays int32 [B].
+        """x0 [B, dim], semantic codes int32 [B] -> all codes, a list of num_codebooks arrays int32 [B].
 
         `draw(logits [B, codebook_size], k)` picks codebook k's code; what it picks is fed back as it is."""
-        codes, cache = [semantic], FrameCache(self.config.fast.layers)
-        x = mx.concatenate([x0, self.embeddings.rows(semantic[:, None])], axis=1)  # two positions in one pass
+        batch, codes, cache = x0.shape[0], [semantic], FrameCache(self.config.fast.layers)
+        # the first two positions in one pass, row b * 2 + t
+        x = mx.stack([x0, self.embeddings.rows(semantic)], axis=1).reshape(2 * batch, -1)
         for k in range(1, self.config.num_codebooks):
-            codes.append(draw(self.logits(self.transformer(x, cache)), k))
-            x = self.embeddings.rows(codes[-1][:, None])
+            x = self.transformer(x, batch, cache)
+            last = x if k > 1 else x.reshape(batch, 2, -1)[:, 1]
+            codes.append(draw(self.logits(last), k))
+            if k + 1 < self.config.num_codebooks:
+                x = self.embeddings.rows(codes[-1])
         return codes
 
     def logits(self, x: mx.array) -> mx.array:
-        """Output of the stack [B, T, dim] -> logits of the last position [B, codebook_size]."""
-        return self.output(mx.fast.rms_norm(x[:, -1:], self.norm, self.config.fast.norm_eps))[:, 0]
+        """Output of the stack [B, dim] -> [B, codebook_size]."""
+        return normed(self.output, x, self.norm, self.config.fast.norm_eps)

@@ -20,24 +20,20 @@ class PrefixCache:
         self._entries: OrderedDict[Hashable, KVCache] = OrderedDict()
         self.hits = self.misses = 0
 
-    def fork(self, key: Hashable, prefill: Callable[[], KVCache | None]) -> KVCache | None:
-        """A cache of one's own to continue from. On a miss `prefill()` makes it; None (cancelled) is passed on."""
-        entry = self._entries.get(key)
-        if entry is None:
-            self.misses += 1
-            entry = prefill()
-            if entry is None:
-                return None
-            self._entries[key] = entry
-            while len(self._entries) > 1 and self.nbytes > self.max_bytes:
-                self._entries.popitem(last=False)
-        else:
+    def get(self, key: Hashable, prefill: Callable[[], KVCache | None]) -> KVCache | None:
+        """The cache of `key`, to be continued (`fork`, `extend`) and not written to. On a miss `prefill()` makes it; None
+        (cancelled) is passed on."""
+        if key in self._entries:
             self.hits += 1
             self._entries.move_to_end(key)
-        twin = entry.fork()
-        if entry.nbytes > self.max_bytes:  # alone too large to keep
-            self._entries.pop(key, None)
-        return twin
+            return self._entries[key]
+        self.misses += 1
+        entry = prefill()
+        if entry is not None and entry.nbytes <= self.max_bytes:
+            self._entries[key] = entry
+        while self.nbytes > self.max_bytes:
+            self._entries.popitem(last=False)
+        return entry
 
     @property
     def nbytes(self) -> int:

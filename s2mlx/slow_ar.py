@@ -37,36 +37,38 @@ class SlowAR:
         return KVCache(self.config.slow.layers, dtype)
 
     def embed(self, ids: mx.array, codes: mx.array) -> mx.array:
-        """ids int32 [B, T] of the vocabulary, codes int32 [B, T, num_codebooks] -> [B, T, dim] float32.
+        """ids int32 [N] of the vocabulary, codes int32 [N, num_codebooks] -> [N, dim] float32.
 
         Codes count only where the id is semantic."""
         x = self.embeddings.rows(ids)
-        acoustic = self.codebooks.rows(codes + self.book_offsets).sum(axis=-2)
+        acoustic = self.codebooks.rows(codes + self.book_offsets).sum(axis=1)
         semantic = (ids >= self.config.semantic_begin) & (ids <= self.config.semantic_end)
-        return mx.where(semantic[..., None], (x + acoustic) * self.scale, x)
+        return mx.where(semantic[:, None], (x + acoustic) * self.scale, x)
 
-    def forward(self, x: mx.array, cache) -> tuple[mx.array, mx.array]:
-        """x [B, T, dim] -> (hidden, normed) of the last position, each [B, 1, dim]."""
-        hidden = self.transformer(x, cache)[:, -1:]
+    def forward(self, x: mx.array, batch: int, cache) -> tuple[mx.array, mx.array]:
+        """x [B * T, dim] -> the last position of each sequence before and after the final norm, each [B, dim]."""
+        hidden = self.transformer(x, batch, cache)
+        if hidden.shape[0] > batch:
+            hidden = hidden.reshape(batch, -1, hidden.shape[-1])[:, -1]
         return hidden, mx.fast.rms_norm(hidden, self.norm, self.config.slow.norm_eps)
 
     def prefill(self, matrix: np.ndarray, cache: KVCache, keep_going=lambda: True) -> tuple[mx.array, mx.array] | None:
         """Feed a prompt, int32 [1 + num_codebooks, T], T >= 1, in chunks; what `forward` gives for its end.
 
         `keep_going` is asked before each chunk; None when it said no."""
-        columns = mx.array(matrix.T.astype(np.int32))[None]
+        columns = mx.array(np.ascontiguousarray(matrix.T, np.int32))
         for begin in range(0, matrix.shape[1], PREFILL_CHUNK):
             if not keep_going():
                 return None
-            part = columns[:, begin : begin + PREFILL_CHUNK]
-            out = self.forward(self.embed(part[..., 0], part[..., 1:]), cache)
+            part = columns[begin : begin + PREFILL_CHUNK]
+            out = self.forward(self.embed(part[:, 0], part[:, 1:]), 1, cache)
             mx.eval(out, cache.arrays)
         return out
 
-    def step(self, token: mx.array, codes: mx.array, cache) -> tuple[mx.array, mx.array]:
+    def step(self, tokens: mx.array, codes: mx.array, cache) -> tuple[mx.array, mx.array]:
         """One frame on: tokens int32 [B] of the head and codes int32 [B, num_codebooks] -> as `forward`."""
-        return self.forward(self.embed(self.head_ids[token][:, None], codes[:, None]), cache)
+        return self.forward(self.embed(self.head_ids[tokens], codes), tokens.shape[0], cache)
 
     def logits(self, normed: mx.array) -> mx.array:
-        """normed [B, 1, dim] -> [B, semantic tokens + 1]; the last column is the end."""
-        return self.head(normed)[:, 0]
+        """After the final norm [B, dim] -> [B, semantic tokens + 1]; the last column is the end."""
+        return self.head(normed)

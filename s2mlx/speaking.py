@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator
 import mlx.core as mx
 import numpy as np
 
+from .batch import generate_batch
 from .config import ModelConfig
 from .errors import GenerationError
 from .generate import Request, check_room, generate
+from .layers.cache import KVCache
 from .model import Model
 from .options import Options
 from .passes import PlannedPass, plan_passes
@@ -26,6 +28,8 @@ from .speech import CANCELLED, AudioChunk, Stats
 from .voice import Voice
 
 _PREFIX_BYTES = 512 << 20
+DEFAULT_BATCH = 4
+COMFORTABLE_LEAD = 4.0  # seconds of sound ahead of the listener
 
 
 class Speaking:
@@ -38,18 +42,19 @@ class Speaking:
     def speak(self, text: str, voices: list[Voice], options: Options, seed: int, keep_going: Callable[[], bool],
               lead: Callable[[], float] | None = None) -> Iterator[AudioChunk]:
         """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says."""
-        return _Run(self, voices, options, seed, keep_going, lead).chunks(plan_passes(text))
+        passes = plan_passes(text)
+        return _Run(self, voices, options, seed, keep_going, lead, len(passes)).chunks(passes)
 
 
 class _Run:
     """The state of one request."""
 
-    def __init__(self, speaking: Speaking, voices, options, seed, keep_going, lead):
+    def __init__(self, speaking: Speaking, voices, options, seed, keep_going, lead, parts):
         self.model, self.prefixes = speaking.model, speaking.prefixes
         self.config: ModelConfig = speaking.model.config
         self.codec = speaking.model.codec
         self.voices, self.options, self.seed = list(voices), options, seed
-        self.keep_going, self.lead = keep_going, lead
+        self.keep_going, self.lead, self.parts = keep_going, lead, parts
         self.history: list[Turn] = []
         self.began = time.perf_counter()
         self.first_audio: float | None = None
@@ -58,9 +63,13 @@ class _Run:
 
     def chunks(self, passes: list[PlannedPass]) -> Iterator[AudioChunk]:
         dialogue = any(p.speaker is not None for p in passes)
-        for planned in passes:
+        while passes:
+            if not dialogue and self.voices and len(passes) > 1 and self._width() > 1:
+                yield from self._together(passes)
+                return
+            planned = passes.pop(0)
             spoken = []
-            for chunk in self._pass(planned, len(passes)):
+            for chunk in self._alone(planned):
                 spoken.append(chunk.codes)
                 yield chunk
             if chunk.finish_reason == CANCELLED:
@@ -68,41 +77,71 @@ class _Run:
             codes = np.concatenate(spoken, axis=1)
             if dialogue:
                 self.history.append(Turn(planned.text, codes))
-            elif not self.voices and len(passes) > 1 and codes.shape[1]:
+            elif not self.voices and passes and codes.shape[1]:
                 self.voices = [Voice(codes, planned.text, self.codec.config.sample_rate, self.config.codebook_size)]
 
-    def _pass(self, planned: PlannedPass, parts: int) -> Iterator[AudioChunk]:
+    def _alone(self, planned: PlannedPass) -> Iterator[AudioChunk]:
+        """One pass after the other: for a dialogue, for the first sound, or where nothing is won by a batch."""
         began = time.perf_counter()
         prompt, limit = self._prompt(planned)
-        cache = self._prefix(prompt)
-        self.prompt_tokens += len(prompt)
-        piece = lambda codes, samples, reason=None: self._chunk(planned, parts, codes, samples, reason)
-        if cache is None:
-            yield piece(self._no_codes(), np.zeros(0, np.float32), CANCELLED)
+        prefix = self._prefix(prompt)
+        piece = _Piece(self, planned)
+        if prefix is None:
+            yield piece.last(CANCELLED)
             return
-        stream = self.codec.stream()
-        schedule = Schedule(self.codec.config.frame_samples / self.codec.config.sample_rate, self.lead)
-        request = Request(prompt.matrix[:, prompt.reference_end :], planned.seed(self.seed), limit,
-                          min(self.options.min_frames, limit))
-        waiting: list[np.ndarray] = []
-        prefilled = False
-        for frame in generate(self.model.dual_ar, request, self.options.sampling(self.config.sampling), cache=cache,
-                              keep_going=self.keep_going):
-            if not prefilled:
+        frames = generate(self.model.dual_ar, self._request(planned, prompt, limit), self._sampling(), cache=prefix.fork(),
+                          keep_going=self.keep_going)
+        for i, frame in enumerate(frames):
+            if i == 0:
                 self.prefill_seconds += time.perf_counter() - began
-                prefilled = True
-            if frame.codes is not None:
-                waiting.append(frame.codes)
-                if schedule.due(len(waiting)):
-                    codes = np.stack(waiting, axis=1)
-                    schedule.sent(len(waiting))
-                    waiting = []
-                    yield piece(codes, stream.decode(codes))
-        codes = np.stack(waiting, axis=1) if waiting else self._no_codes()
-        samples = stream.decode(codes)
-        if planned.pause_after and frame.finish_reason != CANCELLED:
-            samples = np.concatenate([samples, self._pause()])
-        yield piece(codes, samples, frame.finish_reason)
+            if frame.codes is None:
+                yield piece.last(frame.finish_reason)
+            else:
+                yield from piece.add(frame.codes)
+
+    def _together(self, passes: list[PlannedPass]) -> Iterator[AudioChunk]:
+        """Several passes share each read of the weights; what they say is given out in order."""
+        began = time.perf_counter()
+        prompts = [self._prompt(p) for p in passes]
+        prefix = self._prefix(prompts[0][0])
+        self.prefill_seconds += time.perf_counter() - began
+        pieces = [_Piece(self, p) for p in passes]
+        if prefix is None:
+            yield pieces[0].last(CANCELLED)
+            return
+        requests = [self._request(p, *prompt) for p, prompt in zip(passes, prompts)]
+        waiting: list[list] = [[] for _ in passes]
+        current = 0
+        for number, frame in generate_batch(self.model.dual_ar, requests, self._sampling(), cache=prefix.extend,
+                                            width=self._width, keep_going=self.keep_going):
+            waiting[number].append(frame)
+            while current < len(passes) and waiting[current]:
+                frame = waiting[current].pop(0)
+                if frame.codes is not None:
+                    yield from pieces[current].add(frame.codes)
+                    continue
+                yield pieces[current].last(frame.finish_reason)
+                if frame.finish_reason == CANCELLED:
+                    return
+                current += 1
+        if current < len(passes):  # cancelled before this pass began
+            yield pieces[current].last(CANCELLED)
+
+    def _width(self) -> int:
+        """How many passes may run at once. With a listener, one, until a few seconds of sound are ahead: several at once
+        are each slower than one alone."""
+        most = self.options.batch or DEFAULT_BATCH
+        if self.lead is None:
+            return most
+        return most if self.first_audio is not None and self.lead() > COMFORTABLE_LEAD else 1
+
+    def _sampling(self):
+        return self.options.sampling(self.config.sampling)
+
+    def _request(self, planned: PlannedPass, prompt: Prompt, limit: int) -> Request:
+        self.prompt_tokens += len(prompt)
+        return Request(prompt.matrix[:, prompt.reference_end :], planned.seed(self.seed), limit,
+                       min(self.options.min_frames, limit))
 
     def _prompt(self, planned: PlannedPass) -> tuple[Prompt, int]:
         """The prompt with as much history as leaves half of the context, and the frame limit."""
@@ -113,18 +152,18 @@ class _Run:
                 return prompt, check_room(len(prompt), self.options.max_frames, context)
             history.pop(0)
 
-    def _prefix(self, prompt: Prompt):
-        """A cache that has seen the prompt up to `reference_end`. The split is the same whether or not it was kept, so a
-        cached run computes what a cold one does."""
+    def _prefix(self, prompt: Prompt) -> KVCache | None:
+        """A cache that has seen the prompt up to `reference_end`, not to be written to. The split is the same whether or
+        not it was kept, so a cached run computes what a cold one does. None: cancelled."""
 
         def prefill():
             cache = self.model.dual_ar.slow.new_cache()
             done = self.model.dual_ar.prefill(prompt.matrix[:, : prompt.reference_end], cache, self.keep_going)
             return None if done is None else cache
 
-        return self.prefixes.fork(prompt.matrix[:, : prompt.reference_end].tobytes(), prefill)
+        return self.prefixes.get(prompt.matrix[:, : prompt.reference_end].tobytes(), prefill)
 
-    def _chunk(self, planned: PlannedPass, parts: int, codes: np.ndarray, samples: np.ndarray, reason) -> AudioChunk:
+    def chunk(self, planned: PlannedPass, codes: np.ndarray, samples: np.ndarray, reason: str | None) -> AudioChunk:
         self.frames += codes.shape[1]
         self.samples += len(samples)
         elapsed = time.perf_counter() - self.began
@@ -133,13 +172,36 @@ class _Run:
         rate = self.codec.config.sample_rate
         stats = Stats(self.seed, self.frames, self.samples / rate, elapsed, self.first_audio, self.prefill_seconds,
                       self.prompt_tokens, mx.get_peak_memory())
-        return AudioChunk(samples, rate, codes, planned.index, parts, planned.span, stats, reason)
+        return AudioChunk(samples, rate, codes, planned.index, self.parts, planned.span, stats, reason)
 
-    def _pause(self) -> np.ndarray:
-        return np.zeros(self.codec.config.sample_rate * self.options.pause_ms // 1000, np.float32)
 
-    def _no_codes(self) -> np.ndarray:
-        return np.zeros((self.config.num_codebooks, 0), np.int32)
+class _Piece:
+    """The frames of one pass on their way to sound: waits until a piece is worth a decode."""
+
+    def __init__(self, run: _Run, planned: PlannedPass):
+        self.run, self.planned = run, planned
+        codec = run.codec.config
+        self.stream, self.schedule = run.codec.stream(), Schedule(codec.frame_samples / codec.sample_rate, run.lead)
+        self.waiting: list[np.ndarray] = []
+
+    def add(self, codes: np.ndarray) -> Iterator[AudioChunk]:
+        self.waiting.append(codes)
+        if self.schedule.due(len(self.waiting)):
+            self.schedule.sent(len(self.waiting))
+            codes = self._take()
+            yield self.run.chunk(self.planned, codes, self.stream.decode(codes), None)
+
+    def last(self, reason: str) -> AudioChunk:
+        codes = self._take()
+        samples = self.stream.decode(codes)
+        if self.planned.pause_after and reason != CANCELLED:
+            pause = self.run.codec.config.sample_rate * self.run.options.pause_ms // 1000
+            samples = np.concatenate([samples, np.zeros(pause, np.float32)])
+        return self.run.chunk(self.planned, codes, samples, reason)
+
+    def _take(self) -> np.ndarray:
+        codes, self.waiting = self.waiting, []
+        return np.stack(codes, axis=1) if codes else np.zeros((self.run.config.num_codebooks, 0), np.int32)
 
 
 def worst(reasons: list[str]) -> str:

@@ -59,7 +59,7 @@ class WindowTransformer:
         cache = state.caches.get(self.name)
         if cache is None:
             cache = state.caches[self.name] = WindowCache(self.config.layers, self.config.window)
-        return mx.fast.rms_norm(self.stack(x[None], cache)[0], self.norm, self.config.norm_eps)
+        return mx.fast.rms_norm(self.stack(x, 1, cache), self.norm, self.config.norm_eps)
 
 
 def _transposed(weight: mx.array) -> mx.array:

@@ -1,8 +1,12 @@
 """Keys and values of the past, as explicit objects that the caller holds.
 
-Each cache offers `attend(layer, q, k, v, scale)`: remember k and v, return the attention of q over what is visible.
-q is [B, heads, T, head_dim], k and v [B, kv_heads, T, head_dim]; the result has q's shape. Heads of q share the
-kv head `i // (heads / kv_heads)`. `offset` is the position of the next token; the stack calls `advance` once a pass.
+What a transformer asks of one:
+    rotation(rope, heads, batch, length)  once a pass: the rotations of the next positions, in the form `attend` takes
+    attend(layer, qkv, heads, table)      remember k and v; the attention of q over what is visible,
+                                          qkv [B, T, (heads + 2 kv_heads) * head_dim] -> [B, T, heads * head_dim]
+    advance(length)                       at the end of a pass
+
+Where Metal kernels run, a step is one launch from qkv to the mixed values; elsewhere `heads.split` and MLX's attention.
 
 mlx-lm has caches of this kind; importing them pulls in transformers (0.7 s), more than a whole cold start should cost.
 """
@@ -11,48 +15,84 @@ from __future__ import annotations
 
 import mlx.core as mx
 
+from .. import kernels
+from ..kernels.attention import fast_attention, step_attention
+
 _STEP = 256  # positions by which a cache grows
 
 
 class KVCache:
-    """One sequence, every position visible. Grows by 256 positions; never preallocated for the whole context."""
+    """One sequence, every position visible. Grows by 256 positions; never preallocated for the whole context.
 
-    def __init__(self, layers: int, dtype: mx.Dtype = mx.float32):
-        self.offset, self.dtype = 0, dtype
+    A cache may begin with a `prefix` that it shares with others and never writes to.
+    """
+
+    def __init__(self, layers: int, dtype: mx.Dtype = mx.float32, prefix: KVCache | None = None):
+        self.dtype, self.prefix = dtype, prefix
+        self.offset = 0 if prefix is None else prefix.offset
         self.keys: list[mx.array | None] = [None] * layers
         self.values: list[mx.array | None] = [None] * layers
 
     def fork(self) -> KVCache:
-        """A second sequence with the same past. Arrays are shared until one of the two writes."""
-        twin = KVCache(len(self.keys), self.dtype)
+        """A second sequence with the same past. Arrays are the same until one of the two writes, which copies them: the
+        fastest to step from."""
+        twin = KVCache(len(self.keys), self.dtype, self.prefix)
         twin.offset, twin.keys, twin.values = self.offset, list(self.keys), list(self.values)
         return twin
 
-    @property
-    def nbytes(self) -> int:
-        return sum(a.nbytes for a in (*self.keys, *self.values) if a is not None)
+    def extend(self) -> KVCache:
+        """A sequence that continues this one, which stays as it is and in memory once however many continue it."""
+        return KVCache(len(self.keys), self.dtype, prefix=self)
 
     @property
     def arrays(self) -> list[mx.array]:
         return [a for a in (*self.keys, *self.values) if a is not None]
 
-    def append(self, layer: int, k: mx.array, v: mx.array) -> tuple[mx.array, mx.array]:
-        """Write k and v at `offset`; return everything up to and including them."""
-        end = self.offset + k.shape[2]
-        self.keys[layer] = _write(self.keys[layer], k.astype(self.dtype), self.offset, end)
-        self.values[layer] = _write(self.values[layer], v.astype(self.dtype), self.offset, end)
-        return self.keys[layer][..., :end, :], self.values[layer][..., :end, :]
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its own, the prefix not counted."""
+        return sum(a.nbytes for a in self.arrays)
 
-    def attend(self, layer: int, q: mx.array, k: mx.array, v: mx.array, scale: float) -> mx.array:
-        k, v = self.append(layer, k, v)
-        mask = "causal" if q.shape[2] > 1 else None
-        return mx.fast.scaled_dot_product_attention(q, k.astype(q.dtype), v.astype(q.dtype), scale=scale, mask=mask)
+    def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
+        if self._fused(length):
+            self._positions = mx.array([self.offset])
+            return rope.upto(self.offset + 1)
+        return heads.expand(rope.at(self.offset, length), batch)
 
-    def rotation(self, rope, length: int) -> mx.array:
-        return rope.at(self.offset, length)
+    def attend(self, layer: int, qkv: mx.array, heads, table: mx.array) -> mx.array:
+        if self._fused(qkv.shape[1]):
+            keys, values = self._past(layer)
+            y, k, v = step_attention(qkv, keys, values, self._positions, table, heads.count, heads.kv_count,
+                                     heads.q_gain, heads.k_gain, heads.eps)
+            self._append(layer, k, v)
+            return y
+        q, k, v = heads.split(qkv, table)
+        length = k.shape[2]
+        self._append(layer, k, v)
+        k, v = (a[..., : self.offset + length, :].astype(q.dtype) for a in self._past(layer))
+        mask = "causal" if length > 1 else None
+        return heads.merge(mx.fast.scaled_dot_product_attention(q, k, v, scale=heads.scale, mask=mask))
 
     def advance(self, length: int) -> None:
         self.offset += length
+
+    def _fused(self, length: int) -> bool:
+        return length == 1 and self.offset > 0 and kernels.available()
+
+    def _past(self, layer: int) -> tuple[mx.array, mx.array]:
+        """Keys and values from position 0 on, [1, kv_heads, at least offset, head_dim]."""
+        own = self.keys[layer], self.values[layer]
+        if self.prefix is None:
+            return own
+        begin = self.prefix.offset
+        past = [a[..., :begin, :] for a in self.prefix._past(layer)]
+        return tuple(p if a is None else mx.concatenate([p, a], axis=2) for p, a in zip(past, own))
+
+    def _append(self, layer: int, k: mx.array, v: mx.array) -> None:
+        """Write k and v [1, kv_heads, T, head_dim] at `offset`."""
+        begin = self.offset - (0 if self.prefix is None else self.prefix.offset)
+        self.keys[layer] = _write(self.keys[layer], k.astype(self.dtype), begin)
+        self.values[layer] = _write(self.values[layer], v.astype(self.dtype), begin)
 
 
 class BatchCache:
@@ -61,17 +101,45 @@ class BatchCache:
     def __init__(self, rows: list[KVCache]):
         self.rows = rows
 
-    def attend(self, layer: int, q: mx.array, k: mx.array, v: mx.array, scale: float) -> mx.array:
-        one = lambda a, i: a[i : i + 1]
-        return mx.concatenate([row.attend(layer, one(q, i), one(k, i), one(v, i), scale)
-                               for i, row in enumerate(self.rows)])
+    def rotation(self, rope, heads, batch: int, length: int) -> list[mx.array]:
+        return [row.rotation(rope, heads, 1, length) for row in self.rows]
 
-    def rotation(self, rope, length: int) -> mx.array:
-        return rope.at_each([row.offset for row in self.rows])
+    def attend(self, layer: int, qkv: mx.array, heads, table: list[mx.array]) -> mx.array:
+        return mx.concatenate([row.attend(layer, qkv[i : i + 1], heads, table[i]) for i, row in enumerate(self.rows)])
 
     def advance(self, length: int) -> None:
         for row in self.rows:
             row.advance(length)
+
+
+class FrameCache:
+    """The few positions of one frame, for any number of sequences in step: the past is copied, which costs less than
+    keeping room for it."""
+
+    def __init__(self, layers: int):
+        self.offset = 0
+        self.past: list[tuple[mx.array, mx.array] | None] = [None] * layers
+
+    def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
+        if kernels.available():
+            return rope.upto(self.offset + length)
+        return heads.expand(rope.at(self.offset, length), batch)
+
+    def attend(self, layer: int, qkv: mx.array, heads, table: mx.array) -> mx.array:
+        past = self.past[layer]
+        if kernels.available():
+            y, *self.past[layer] = fast_attention(qkv, *(past or (None, None)), table, heads.count, heads.kv_count,
+                                                  heads.q_gain, heads.k_gain, heads.eps)
+            return y
+        q, k, v = heads.split(qkv, table)
+        if past is not None:
+            k, v = (mx.concatenate([old, new], axis=2) for old, new in zip(past, (k, v)))
+        self.past[layer] = k, v
+        mask = "causal" if q.shape[2] > 1 else None
+        return heads.merge(mx.fast.scaled_dot_product_attention(q, k, v, scale=heads.scale, mask=mask))
+
+    def advance(self, length: int) -> None:
+        self.offset += length
 
 
 class WindowCache:
@@ -86,7 +154,11 @@ class WindowCache:
     def arrays(self) -> list[mx.array]:
         return [a for a in (*self.keys, *self.values) if a is not None]
 
-    def attend(self, layer: int, q: mx.array, k: mx.array, v: mx.array, scale: float) -> mx.array:
+    def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
+        return heads.expand(rope.at(self.offset, length), batch)
+
+    def attend(self, layer: int, qkv: mx.array, heads, table: mx.array) -> mx.array:
+        q, k, v = heads.split(qkv, table)
         if self.keys[layer] is not None:
             k = mx.concatenate([self.keys[layer], k], axis=2)
             v = mx.concatenate([self.values[layer], v], axis=2)
@@ -98,17 +170,14 @@ class WindowCache:
         if seen > 1:
             distance = mx.arange(seen - new, seen)[:, None] - mx.arange(seen)[None]
             mask = (distance >= 0) & (distance < self.window)
-        return mx.fast.scaled_dot_product_attention(q, k, v, scale=scale, mask=mask)
-
-    def rotation(self, rope, length: int) -> mx.array:
-        return rope.at(self.offset, length)
+        return heads.merge(mx.fast.scaled_dot_product_attention(q, k, v, scale=heads.scale, mask=mask))
 
     def advance(self, length: int) -> None:
         self.offset += length
 
 
-def _write(store: mx.array | None, new: mx.array, begin: int, end: int) -> mx.array:
-    capacity = 0 if store is None else store.shape[2]
+def _write(store: mx.array | None, new: mx.array, begin: int) -> mx.array:
+    end, capacity = begin + new.shape[2], 0 if store is None else store.shape[2]
     if end > capacity:
         room = mx.zeros((*new.shape[:2], -(-end // _STEP) * _STEP - capacity, new.shape[3]), new.dtype)
         store = room if store is None else mx.concatenate([store, room], axis=2)

@@ -21,14 +21,13 @@ class Rope:
         self.table = self._compute(_GROW)
 
     def at(self, offset: int, length: int) -> mx.array:
-        """Rows for positions offset .. offset + length - 1, complex64 [length, 1, head_dim / 2] (1: every head)."""
-        self._reach(offset + length)
-        return self.table[offset : offset + length, None]
+        """Rows for positions offset .. offset + length - 1, complex64 [length, head_dim / 2]."""
+        return self.upto(offset + length)[offset : offset + length]
 
-    def at_each(self, offsets: list[int]) -> mx.array:
-        """One position for each sequence of a batch, complex64 [B, 1, 1, head_dim / 2]."""
-        self._reach(max(offsets) + 1)
-        return self.table[mx.array(offsets)][:, None, None]
+    def upto(self, positions: int) -> mx.array:
+        """The table, with at least that many rows."""
+        self._reach(positions)
+        return self.table
 
     def _reach(self, positions: int) -> None:
         if positions > self.table.shape[0]:
@@ -46,5 +45,5 @@ class Rope:
 
 
 def rotate(x: mx.array, table: mx.array) -> mx.array:
-    """Rotate x float32 [B, T, heads, head_dim] by a table from `Rope`."""
+    """Rotate x float32 [..., head_dim] by unit vectors complex64 [..., head_dim / 2]."""
     return mx.view(mx.view(x, mx.complex64) * table, mx.float32)

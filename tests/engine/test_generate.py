@@ -6,10 +6,13 @@ import pytest
 
 from s2mlx.errors import GenerationError
 from s2mlx.generate import Request, check_room, generate
+from s2mlx.batch import generate_batch
 from s2mlx.layers.cache import BatchCache
+from s2mlx.model import load_model
 from s2mlx.options import Sampling
 from s2mlx.slow_ar import SlowAR
 
+from ..synthetic import make_model
 from . import goldens
 
 SAMPLING = Sampling()
@@ -44,28 +47,34 @@ def test_more_frames_continue_the_same_speech(dual_ar):
 
 
 def test_reading_one_frame_late_changes_nothing(dual_ar):
-    """With and without a frame under way ahead, and whatever ends the speech."""
-    for frames, least in ((12, 12), (200, 0)):
-        now = run(dual_ar, frames=frames, least=least, ahead=False)
-        late = run(dual_ar, frames=frames, least=least, ahead=True)
-        np.testing.assert_array_equal(now[0], late[0])
-        assert now[1] == late[1]
+    np.testing.assert_array_equal(run(dual_ar, ahead=False)[0], run(dual_ar, ahead=True)[0])
 
 
-def ending(dual_ar, **kwargs):
-    """Seeds until the model stops by itself within 200 frames."""
-    for seed in range(40):
-        codes, reason = run(dual_ar, seed=seed, frames=200, least=0, **kwargs)
-        if reason == "stop":
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """One layer each, so that many frames are cheap."""
+    path = make_model(tmp_path_factory.mktemp("small") / "m.gguf", layers=1, fast_layers=1, codec=False)
+    return load_model(path, goldens.HERE / "tokenizer.json").dual_ar
+
+
+def ending(dual_ar):
+    """A seed with which the model stops by itself after a few frames, and its codes."""
+    for seed in range(100):
+        codes, reason = run(dual_ar, seed=seed, frames=60, least=0)
+        if reason == "stop" and codes.shape[1] > 2:
             return seed, codes
-    pytest.fail("no seed of 40 ends by itself")
+    pytest.fail("no seed of 100 ends by itself")
 
 
-def test_the_end_is_not_a_frame_and_min_frames_holds_it_off(dual_ar):
-    seed, codes = ending(dual_ar)
-    assert codes.shape[1] < 200
-    held, _ = run(dual_ar, seed=seed, frames=codes.shape[1] + 1, least=codes.shape[1] + 1)
-    assert held.shape[1] == codes.shape[1] + 1
+def test_the_end_is_not_a_frame_and_min_frames_holds_it_off(small):
+    seed, codes = ending(small)
+    for ahead in (False, True):
+        again, reason = run(small, seed=seed, frames=60, least=0, ahead=ahead)
+        np.testing.assert_array_equal(again, codes)
+        assert reason == "stop"
+    more = codes.shape[1] + 1
+    held, _ = run(small, seed=seed, frames=more, least=more)
+    assert held.shape[1] == more
     np.testing.assert_array_equal(held[:, :-1], codes)
 
 
@@ -153,3 +162,40 @@ def test_sequences_of_different_lengths_step_together(dual_ar):
     want = [slow.step(tokens[i : i + 1], codes[i : i + 1], cache)[1] for i, cache in enumerate(alone)]
     got = slow.step(tokens, codes, BatchCache(together))[1]
     assert goldens.rms(got, mx.concatenate(want)) < 1e-5
+
+
+@pytest.mark.parametrize("width", [1, 2, 4])
+def test_a_batch_gives_the_codes_of_runs_alone(small, width):
+    """Sequences of different lengths join and leave; the shared beginning is stored once."""
+    prefix = small.slow.new_cache()
+    small.prefill(matrix("ref")[:, :40], prefix)
+    stopping, _ = ending(small)
+    requests = [Request(matrix("ref")[:, 40:], 5, 9, 9), Request(matrix("text_only"), stopping, 60),
+                Request(matrix("ref")[:, 50:], 7, 4), Request(matrix("text_only2"), 8, 12, 12)]
+    want = [list(generate(small, r, SAMPLING, cache=prefix.fork())) for r in requests]
+    got = [[] for _ in requests]
+    for number, frame in generate_batch(small, requests, SAMPLING, cache=prefix.extend, width=lambda: width):
+        got[number].append(frame)
+    for alone, batched in zip(want, got):
+        assert [f.finish_reason for f in alone] == [f.finish_reason for f in batched]
+        for a, b in zip(alone[:-1], batched[:-1]):
+            np.testing.assert_array_equal(a.codes, b.codes)
+    assert prefix.offset == 40
+
+
+def test_a_batch_reads_the_weights_once_a_step(small, monkeypatch):
+    calls = []
+    step = SlowAR.step
+    monkeypatch.setattr(SlowAR, "step", lambda self, tokens, *rest: calls.append(len(tokens)) or step(self, tokens, *rest))
+    requests = [Request(matrix(), seed, 6, 6) for seed in range(4)]
+    assert len(list(generate_batch(small, requests, SAMPLING, cache=small.slow.new_cache, width=lambda: 4))) == 4 * 7
+    assert calls == [4] * 5
+
+
+def test_a_cancelled_batch_ends_at_once(small):
+    seen = []
+    requests = [Request(matrix(), seed, 100, 100) for seed in range(4)]
+    for item in generate_batch(small, requests, SAMPLING, cache=small.slow.new_cache, width=lambda: 2,
+                               keep_going=lambda: len(seen) < 6):
+        seen.append(item)
+    assert [f.finish_reason for _, f in seen if f.codes is None] == ["cancelled", "cancelled"] and len(seen) < 12

@@ -61,8 +61,9 @@ def test_prefixes_are_bounded(tts, voice, monkeypatch):
         tts.say(TEXT, voice=other, max_frames=2)
         assert prefixes.nbytes <= 2 * one
     monkeypatch.setattr(prefixes, "max_bytes", one - 1)
-    tts.say(TEXT, voice=voice, max_frames=2)
-    assert len(prefixes) <= 1
+    other = s2mlx.Voice(voice.codes, "yet another", voice.sample_rate, voice.codebook_size)
+    tts.say(TEXT, voice=other, max_frames=2)
+    assert len(prefixes) == 0
 
 
 def test_long_text_without_a_voice_keeps_the_first_one(tts):
@@ -80,6 +81,17 @@ def test_passes_have_seeds_of_their_own(tts, voice):
     twice = tts.say("The same words. " * 60, voice=voice, seed=4, max_frames=8, min_frames=8)
     assert len(twice.passes) > 1
     assert not np.array_equal(twice.codes[:, :8], twice.codes[:, 8:16])
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_long_text_is_the_same_in_a_batch_and_one_by_one(tts, voice, batch):
+    text = "The same words come again and again here. " * 40
+    audio = tts.say(text, voice=voice, seed=4, max_frames=8, batch=batch)
+    assert len(audio.passes) > 2 and [p.index for p in audio.passes] == list(range(len(audio.passes)))
+    alone = list(tts.stream(text, voice=voice, seed=4, max_frames=8, lead=lambda: 0.0))  # a listener: one at a time
+    samples, codes = joined(alone)
+    np.testing.assert_array_equal(codes, audio.codes)
+    assert np.abs(samples - audio.samples).max() < 1e-5
 
 
 def test_dialogue_turns_follow_each_other(tts, voice):

@@ -1,0 +1,107 @@
+"""Several sequences generated together: each step reads the weights once for all of them.
+
+Sequences join when there is room and leave when they end. Each has its own seed, cache and limits, so its codes are those
+of a run alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import mlx.core as mx
+import numpy as np
+
+from .dual_ar import DualAR, State
+from .generate import Frame, Request, check_room, read
+from .layers.cache import BatchCache, KVCache
+from .options import Sampling
+from .sampler import uniforms
+from .speech import CANCELLED, LENGTH, STOP
+
+
+@dataclass
+class _Lane:
+    """A sequence under way: `frames` have been built, `state` is the newest one alone (None while it is in the batch)."""
+
+    number: int
+    request: Request
+    cache: KVCache
+    rows: Iterator[mx.array]
+    frames: int = 0
+    state: State | None = None
+
+    def take(self) -> tuple[mx.array, bool]:
+        """Randomness of the next frame, and whether it may be the end."""
+        self.frames += 1
+        return next(self.rows), self.frames > self.request.min_frames
+
+
+def generate_batch(model: DualAR, requests: Sequence[Request], sampling: Sampling, *,
+                   cache: Callable[[], KVCache], width: Callable[[], int],
+                   keep_going: Callable[[], bool] = lambda: True) -> Iterator[tuple[int, Frame]]:
+    """Yield (number of the request, frame) as they come, and for each request one last item with its finish reason.
+
+    cache() makes the past that every request's matrix continues; width() tells how many may run at once, at least 1, and
+    is asked whenever one could join.
+    """
+    pick, waiting = model.picker(sampling), list(enumerate(requests))
+    lanes: list[_Lane] = []
+    state: State | None = None
+    while waiting or lanes:
+        joined = False
+        while waiting and len(lanes) < max(1, width()):
+            lane = _start(model, *waiting.pop(0), cache(), pick, keep_going)
+            if lane is None:
+                waiting.clear()
+                break
+            lanes.append(lane)
+            joined = True
+        if joined:
+            state = _join(lanes, state)
+        going = keep_going()
+        values, staying = read(state) if lanes else [], []
+        for i, lane in enumerate(lanes):
+            token, *codes = values[i]
+            reason = STOP if token == model.end_token else None
+            if reason is None:
+                yield lane.number, Frame(np.array(codes, np.int32))
+                reason = LENGTH if lane.frames == lane.request.max_frames else None if going else CANCELLED
+            if reason is None:
+                staying.append(i)
+            else:
+                yield lane.number, Frame(None, reason)
+        if not going:
+            break
+        if len(staying) < len(lanes):
+            lanes = [lanes[i] for i in staying]
+            state = State(*(a[mx.array(staying)] for a in state.arrays)) if staying else None
+        if lanes:
+            state = _step(model, lanes, state, pick)
+
+
+def _start(model, number, request, cache, pick, keep_going) -> _Lane | None:
+    check_room(cache.offset + request.matrix.shape[1], request.max_frames, model.config.context_length)
+    outputs = model.prefill(request.matrix, cache, keep_going)
+    if outputs is None:
+        return None
+    lane = _Lane(number, request, cache, uniforms(request.seed, model.config.num_codebooks + 1))
+    uniform, may_end = lane.take()
+    lane.state = model.first(outputs, pick, uniform[None], [may_end])
+    return lane
+
+
+def _join(lanes: list[_Lane], state: State | None) -> State:
+    """The batch's state with the newcomers' below it."""
+    rows = ([] if state is None else [state]) + [lane.state for lane in lanes if lane.state is not None]
+    for lane in lanes:
+        lane.state = None
+    return rows[0] if len(rows) == 1 else State.join(rows)
+
+
+def _step(model: DualAR, lanes: list[_Lane], state: State, pick) -> State:
+    rows, may_end = zip(*(lane.take() for lane in lanes))
+    cache = lanes[0].cache if len(lanes) == 1 else BatchCache([lane.cache for lane in lanes])
+    state = model.next(state, cache, pick, mx.stack(rows), list(may_end))
+    mx.async_eval(state.arrays)
+    return state
