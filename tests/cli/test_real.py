@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -118,3 +119,20 @@ def test_without_a_model_the_demo_voice_speaks_and_says_so(run, monkeypatch):
         pytest.skip(str(fault))
     result = run("say", "Hello.", "-o", "out.wav", "--json")
     assert result.code == 0 and "demo voice" in result.err and result.json["frames"] >= 4
+
+
+def test_an_interrupted_file_holds_the_passes_that_ended(tmp_path, model):
+    text = "".join(f"<|speaker:{i % 2}|>Some words." for i in range(40))
+    line = ["say", text, "-o", str(tmp_path / "out.wav"), "--min-frames", "20", "--max-frames", "20"]
+    process = subprocess.Popen([sys.executable, "-m", "s2mlx", *line], cwd=ROOT, env=dict(os.environ),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    while not any(part.stat().st_size > 44 for part in tmp_path.glob(".s2mlx-*")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and out == b"" and err.startswith(b"note: interrupted; ")
+    frames, pause = 20 * 2048, 44100 // 4
+    assert soundfile.info(tmp_path / "out.wav").frames % (frames + pause) == 0
+    assert [p.name for p in tmp_path.iterdir() if p.name != "home"] == ["out.wav"]
