@@ -1,8 +1,8 @@
 """Metal kernels, each with the same arithmetic in plain MLX operations beside it.
 
-A kernel is one `.metal` file and one Python file: `f(...)` takes the kernel where it can run and has proved right on this
-machine, otherwise `f_reference(...)`. `S2MLX_KERNELS=off` takes the reference always. Nothing here knows a model: arrays
-in, arrays out, no state.
+A kernel is one `.metal` file and one Python file: `f(...)` takes the kernel where it can run and has proved right on
+this machine, otherwise `f_reference(...)`. `S2MLX_KERNELS=off` takes the reference always. Nothing here knows a model:
+arrays in, arrays out, no state.
 
     qmv             matrix-vector over raw GGUF blocks, with RMSNorm, residual add or SwiGLU in the same launch
     dequantize      raw GGUF blocks to a matrix, whole or chosen rows

@@ -1,8 +1,9 @@
 """Attention of a few new positions, from the fused qkv product to the mixed values, with RoPE and q/k norm inside.
 
-Shapes: qkv [B, n, (heads + 2 kv_heads) * head_dim] laid out [q | k | v]; keys and values [B, kv_heads, positions, head_dim];
-`table` of `layers.rope.Rope`, complex64 [positions, head_dim / 2] or its float32 view [positions, head_dim], row p for
-position p. Query head i reads kv head i // (heads / kv_heads). q_gain and k_gain [head_dim]: RMSNorm of q and k, or None.
+Shapes: qkv [B, n, (heads + 2 kv_heads) * head_dim] laid out [q | k | v]; keys and values [B, kv_heads, positions,
+head_dim]; `table` of `layers.rope.Rope`, complex64 [positions, head_dim / 2] or its float32 view [positions, head_dim],
+row p for position p. Query head i reads kv head i // (heads / kv_heads). q_gain and k_gain [head_dim]: RMSNorm of q and
+k, or None.
 """
 
 from __future__ import annotations
@@ -96,7 +97,8 @@ def _real(table: mx.array) -> mx.array:
 
 def _launch_fast(qkv, keys, values, table, heads, kv_heads, q_gain, k_gain, eps):
     batch, n, _ = qkv.shape
-    past, dtype, head_dim = (0, qkv.dtype, table.shape[1]) if keys is None else (keys.shape[2], keys.dtype, table.shape[1])
+    past, dtype = (0, qkv.dtype) if keys is None else (keys.shape[2], keys.dtype)
+    head_dim = table.shape[1]
     norm, unused = q_gain is not None, table        # an input that the kernel does not read still needs an array
     simdgroups = min(heads // kv_heads * n, 32)
     cache = (batch, kv_heads, past + n, head_dim), dtype
@@ -126,8 +128,10 @@ def _sample(arguments, past):
     qkv, keys, _, table, heads, kv_heads, q_gain, k_gain, eps = arguments
     keys_of = mx.random.split(mx.random.key(0), 3)
     sample = mx.random.normal((1, *qkv.shape[1:]), key=keys_of[0]).astype(qkv.dtype)
-    cache = [mx.random.normal((1, kv_heads, past, table.shape[1]), key=k).astype(keys.dtype) for k in keys_of[1:]] if past \
-        else [None, None]
+    cache = [None, None]
+    if past:
+        shape = 1, kv_heads, past, table.shape[1]
+        cache = [mx.random.normal(shape, key=k).astype(keys.dtype) for k in keys_of[1:]]
     return sample, *cache, table, heads, kv_heads, q_gain, k_gain, eps
 
 

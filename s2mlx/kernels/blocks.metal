@@ -1,7 +1,8 @@
-// GGUF blocks as they lie in the file, opened 16 weights at a time. Knows the formats, nothing of what is done with them.
+// GGUF blocks as they lie in the file, opened 16 weights at a time. Knows the formats, nothing of what is done with
+// them.
 //
-// A *unit* is the 16 weights that one thread opens with the fewest loads: four groups of four neighbours, the groups STRIDE
-// apart. Value of a weight: scale[s] * q[s][i] - minimum[s]. All products are exact in float32.
+// A *unit* is the 16 weights that one thread opens with the fewest loads: four groups of four neighbours, the groups
+// STRIDE apart. Value of a weight: scale[s] * q[s][i] - minimum[s]. All products are exact in float32.
 //
 // Blocks of 34, 110 and 210 bytes lie on even addresses only, so their words are read as two halves.
 

@@ -1,6 +1,7 @@
 """The GGUF block formats that the kernels read, and their weights in plain MLX operations. Knows no kernel.
 
-Weights are the file's own bytes, `uint8 [rows, row_bytes]`; a format is named by `gguf.GGMLQuantizationType` or its number.
+Weights are the file's own bytes, `uint8 [rows, row_bytes]`; a format is named by `gguf.GGMLQuantizationType` or its
+number.
 """
 
 from __future__ import annotations

@@ -3,9 +3,11 @@
 // Template: K taps, DILATION, SNAKE, ACTIVATION (0 none, 1 exact GELU, 2 tanh), GAMMA, RESIDUAL,
 // and the tile: WM x WN simdgroups of TM x TN matrices of 8 x 8.
 //
-// A matrix product on simdgroup matrices: rows are times, the inner side is (tap, input channel). Per 32 input channels the
-// threadgroup stages its times and the past they reach, once, with Snake applied; the taps read it at their offsets.
-// The lanes of an 8 x 8 matrix hold two neighbours of a row each, in the places MLX's own kernels rely on.
+// A matrix product on simdgroup matrices: rows are times, the inner side is (tap, input channel). Per 32 input channels
+// the threadgroup stages its times and the past they reach, once, with Snake applied; the taps read it at their
+// offsets. The lanes of an 8 x 8 matrix hold two neighbours of a row each, in the places MLX's own kernels rely on.
+#include <metal_simdgroup>
+#include <metal_simdgroup_matrix>
 
 namespace s2 {
 
@@ -19,8 +21,8 @@ inline float snake(float x, float alpha) {
 // Abramowitz and Stegun 7.1.26: error below 1.5e-7
 inline float erf(float x) {
   const float a = fabs(x), t = 1.0f / (1.0f + 0.3275911f * a);
-  const float p = t * (0.254829592f + t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
-  return copysign(1.0f - p * exp(-a * a), x);
+  const float p = 0.254829592f + t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f)));
+  return copysign(1.0f - t * p * exp(-a * a), x);
 }
 
 inline float activate(float x, int activation) {

@@ -1,11 +1,12 @@
 """Causal convolutions over pieces of a signal, with Snake before and bias, activation, gain and residual after them.
 
-Channels last, float32: x [T, in], weight [K, in, out] of any float type, tap K - 1 on the newest row. `past` is what the
-layer remembers: the last (K - 1) * dilation rows of its input, zeros at the start of a signal, None when there are none
-(K = 1); each call returns the next one. Pieces of any sizes give the same samples.
+Channels last, float32: x [T, in], weight [K, in, out] of any float type, tap K - 1 on the newest row. `past` is what
+the layer remembers: the last (K - 1) * dilation rows of its input, zeros at the start of a signal, None when there are
+none (K = 1); each call returns the next one. Pieces of any sizes give the same samples.
 
-A transposed convolution that is cut by kernel - stride samples on the right gives, for each input row, `stride` output rows
-that depend on the last ceil(kernel / stride) inputs: a plain convolution with stride * out channels. No overlap to add.
+A transposed convolution that is cut by kernel - stride samples on the right gives, for each input row, `stride` output
+rows that depend on the last ceil(kernel / stride) inputs: a plain convolution with stride * out channels. No overlap to
+add.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ ACTIVATIONS = (None, "gelu", "tanh")
 def conv(x: mx.array, past: mx.array | None, weight: mx.array, bias: mx.array, *, dilation: int = 1,
          alpha: mx.array | None = None, activation: str | None = None, gamma: mx.array | None = None,
          residual: mx.array | None = None) -> tuple[mx.array, mx.array | None]:
-    """-> (residual + gamma * activation(conv(snake(x, alpha)) + bias) [T, out], next past). What is None is left out."""
+    """-> (residual + gamma * activation(conv(snake(x, alpha)) + bias) [T, out], next past); None is left out."""
     arguments = x, past, weight, bias, dilation, alpha, activation, gamma, residual
     key = ("conv", x.dtype, weight.dtype, weight.shape[0], dilation, x.shape[0] <= 8, alpha is None, activation,
            gamma is None, residual is None)
@@ -59,7 +60,8 @@ def conv_reference(x, past, weight, bias, dilation=1, alpha=None, activation=Non
     next_past = None if past is None else mx.contiguous(whole[length:])
     if alpha is not None:
         whole = whole + mx.square(mx.sin(whole * alpha)) / (alpha + 1e-9)
-    y = sum(whole[k * dilation:k * dilation + length] @ weight[k].astype(mx.float32) for k in range(weight.shape[0])) + bias
+    taps = [whole[k * dilation:k * dilation + length] for k in range(weight.shape[0])]
+    y = sum(tap @ w.astype(mx.float32) for tap, w in zip(taps, weight)) + bias
     if activation == "gelu":
         y = y * (1 + mx.erf(y * math.sqrt(0.5))) * 0.5
     elif activation == "tanh":

@@ -1,5 +1,6 @@
 // First half of a ConvNeXt block in one launch: depthwise causal convolution and LayerNorm.
 // Template: C channels, K taps. One threadgroup per time; the row between the two steps stays in threadgroup memory.
+#include <metal_simdgroup>
 
 // x [T, C], past [K - 1, C] (the rows before x), weight [K, C], bias, gain, shift [C], eps
 // -> y float32 [T, C] = LayerNorm(conv(x) + bias) * gain + shift, next_past as past

@@ -59,7 +59,8 @@ def depthwise_norm_reference(x, past, weight, bias, gain, shift, eps):
 def _launch(x, past, weight, bias, gain, shift, eps):
     (length, channels), taps = x.shape, weight.shape[0]
     return metal.load("convnext.metal")["depthwise_norm"](
-        [x, past, weight, bias, gain, shift, metal.scalar(eps)], grid=(_THREADS, length, 1), threadgroup=(_THREADS, 1, 1),
+        [x, past, weight, bias, gain, shift, metal.scalar(eps)],
+        grid=(_THREADS, length, 1), threadgroup=(_THREADS, 1, 1),
         outputs=[((length, channels), mx.float32), ((taps - 1, channels), mx.float32)], C=channels, K=taps)
 
 

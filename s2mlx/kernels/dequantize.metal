@@ -1,5 +1,5 @@
-// Raw GGUF blocks to plain numbers: a whole matrix for prefill, or chosen rows of an embedding. One thread opens one unit.
-// Template: FORMAT (GGML type), T (type of the result).
+// Raw GGUF blocks to plain numbers: a whole matrix for prefill, or chosen rows of an embedding. One thread opens one
+// unit. Template: FORMAT (GGML type), T (type of the result).
 #include "blocks.metal"
 
 namespace s2 {

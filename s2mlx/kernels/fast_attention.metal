@@ -1,13 +1,13 @@
 // Attention of the Fast-AR over the few positions of one frame, in one launch: q/k norm, RoPE, cache append, softmax.
-// Template: T (type of qkv and y), C (type of the cache), D, HEADS, KV_HEADS, N new positions, PAST (there are older ones),
-// NORM (q/k norm).
+// Template: T (type of qkv and y), C (type of the cache), D, HEADS, KV_HEADS, N new positions, PAST (there are older
+// ones), NORM (q/k norm).
 //
 // One threadgroup per kv head and sequence; one simdgroup per query head and new position. MLX's kernels never write to
 // their inputs, so the past, a few kilobytes, moves into new arrays on the way.
 #include "heads.metal"
 
-// qkv T [B, N, (HEADS + 2 KV_HEADS) D] as [q | k | v], keys and values C [B, KV_HEADS, P, D], table float32 [>= P + N, D],
-// gains [D] -> y T [B, N, HEADS D], keys and values with the new positions C [B, KV_HEADS, P + N, D]
+// qkv T [B, N, (HEADS + 2 KV_HEADS) D] as [q | k | v], keys and values C [B, KV_HEADS, P, D], table float32 [>= P + N,
+// D], gains [D] -> y T [B, N, HEADS D], keys and values with the new positions C [B, KV_HEADS, P + N, D]
 //: kernel fast_attention(qkv, keys, values, table, q_gain, k_gain, eps) -> y, all_keys, all_values
   constexpr int GROUP = HEADS / KV_HEADS, WIDTH = (HEADS + 2 * KV_HEADS) * D;
   const int past = PAST ? keys_shape[2] : 0;

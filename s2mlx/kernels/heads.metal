@@ -1,5 +1,6 @@
 // One attention head's vector in the lanes of a simdgroup, and a softmax that runs along with the keys.
 // Pairs of neighbours stay in one lane, as interleaved RoPE rotates them: lane l holds pairs l, l + 32, ... of D / 2.
+#include <metal_simdgroup>
 
 namespace s2 {
 

@@ -71,7 +71,8 @@ def available() -> bool:
 _verdicts: dict[tuple, bool] = {}
 
 
-def trusted(key: tuple, kernel: Callable, reference: Callable, sample: Callable[[], tuple], tolerance: float = 1e-2) -> bool:
+def trusted(key: tuple, kernel: Callable, reference: Callable, sample: Callable[[], tuple],
+            tolerance: float = 1e-2) -> bool:
     """Whether the kernel behind `key` may be used: available, and right on a small sample, tried once per `key`.
 
     `sample` makes arguments for both functions. A kernel that does not build or gives another result than its reference
@@ -83,7 +84,8 @@ def trusted(key: tuple, kernel: Callable, reference: Callable, sample: Callable[
         fault = _fault(kernel, reference, sample(), tolerance)
         _verdicts[key] = fault is None
         if fault:
-            warnings.warn(f"Metal kernel {key[0]} is off, plain MLX takes its place: {fault}", RuntimeWarning, stacklevel=3)
+            warnings.warn(f"Metal kernel {key[0]} is off, plain MLX takes its place: {fault}", RuntimeWarning,
+                          stacklevel=3)
     return _verdicts[key]
 
 
@@ -92,7 +94,7 @@ def _fault(kernel, reference, arguments, tolerance) -> str | None:
     try:
         got = as_list(kernel(*arguments))
         mx.eval(got)
-    except RuntimeError as error:      # what MLX raises for text that Metal refuses
+    except (RuntimeError, ValueError) as error:    # what MLX raises for text, or a threadgroup, that Metal refuses
         return str(error).strip().splitlines()[0]
     for a, b in zip(got, as_list(reference(*arguments))):
         a, b = a.astype(mx.float32), b.astype(mx.float32)

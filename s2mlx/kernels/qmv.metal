@@ -1,9 +1,12 @@
 // Matrix-vector product over raw GGUF blocks: y[m] = W x[m] for M = 1 to 8 vectors, W read once, sums in float32.
 // Template: FORMAT (GGML type), T (type of x and y), M.
 //
-// A simdgroup computes a few rows; its lanes share out the units of a row (see blocks.metal), so that neighbouring lanes
-// read neighbouring words, and meet once at the end. With M <= 2 a unit's x values stay in registers while the rows pass
-// by; with more, the opened units stay and the vectors pass by. Two simdgroups make a threadgroup; they share nothing.
+// A simdgroup computes a few rows; its lanes share out the units of a row (see blocks.metal), so that neighbouring
+// lanes read neighbouring words, and meet once at the end. With M <= 2 a unit's x values stay in registers while the
+// rows pass by; with more, the opened units stay and the vectors pass by. Two simdgroups make a threadgroup; they share
+// nothing.
+#include <metal_simdgroup>
+
 #include "blocks.metal"
 
 namespace s2 {
@@ -86,7 +89,7 @@ inline void product(const device uchar* const thread* row, const device T* x, in
 
 // Starts of `count` rows from `first` on; past the end the last row again, whose result nobody writes.
 inline void row_starts(const device uchar* w, int first, int count, int rows, size_t row_bytes,
-                       thread const device uchar** row) {
+                       const device uchar* thread* row) {
   for (int r = 0; r < count; r++) row[r] = w + size_t(min(first + r, rows - 1)) * row_bytes;
 }
 

@@ -1,8 +1,8 @@
 """Products with weights that stay GGUF blocks: for the one to eight vectors of a step, not for prefill.
 
-`w` uint8 [rows, row_bytes] as in the file, x [..., K] float32, float16 or bfloat16 with at most MAX_VECTORS vectors; the
-result [..., rows] has the type of x, its sums are float32. More vectors than that take the reference, which opens the whole
-matrix once.
+`w` uint8 [rows, row_bytes] as in the file, x [..., K] float32, float16 or bfloat16 with at most MAX_VECTORS vectors;
+the result [..., rows] has the type of x, its sums are float32. More vectors than that take the reference, which opens
+the whole matrix once.
 """
 
 from __future__ import annotations
@@ -88,8 +88,9 @@ def _launch(name, *arguments):
         rest = [rest[0], metal.scalar(rest[1])]
     rows_each = (4 if vectors <= 2 else 2) // len(weights)
     y, = metal.load("qmv.metal")[name](
-        [*weights, x.reshape(vectors, k), *rest], threadgroup=(32 * _SIMDGROUPS, 1, 1),
-        grid=(32 * _SIMDGROUPS * metal.groups(rows, rows_each * _SIMDGROUPS), 1, 1), outputs=[((vectors, rows), x.dtype)],
+        [*weights, x.reshape(vectors, k), *rest],
+        grid=(32 * _SIMDGROUPS * metal.groups(rows, rows_each * _SIMDGROUPS), 1, 1),
+        threadgroup=(32 * _SIMDGROUPS, 1, 1), outputs=[((vectors, rows), x.dtype)],
         FORMAT=int(format), T=x.dtype, M=vectors)
     return y.reshape(*x.shape[:-1], rows)
 
@@ -100,5 +101,6 @@ def _sample(name, format, vectors, dtype, rows=11, k=512):
     x = mx.random.normal((vectors, k), key=keys[0]).astype(dtype)
     gain = mx.random.uniform(0.5, 1.5, (k,), key=keys[1])
     weights = [sample_blocks(format, rows, k, seed) for seed in range(2 if name == "qmv_norm_swiglu" else 1)]
-    extra = {"qmv": [], "qmv_add": [mx.random.normal((vectors, rows), key=keys[2]).astype(dtype)]}.get(name, [gain, 1e-6])
+    residual = mx.random.normal((vectors, rows), key=keys[2]).astype(dtype)
+    extra = {"qmv": [], "qmv_add": [residual]}.get(name, [gain, 1e-6])
     return *weights, x, *extra, format

@@ -1,8 +1,10 @@
-// One draw from logits in one launch: softmax, top-k, top-p, temperature, inverse CDF, and the repetition-aware second draw.
+// One draw from logits in one launch: softmax, top-k, top-p, temperature, inverse CDF, and the repetition-aware second
+// draw.
 //
-// One threadgroup per sequence. Entries are taken best first, ties by lower index: every thread holds the best of its own
-// share, every simdgroup the best of its threads; taking one costs one barrier, and only its owner looks for its next best.
-// The walk ends where both top-k and top-p are passed, after some tens of entries.
+// One threadgroup per sequence. Entries are taken best first, ties by lower index: every thread holds the best of its
+// own share, every simdgroup the best of its threads; taking one costs one barrier, and only its owner looks for its
+// next best. The walk ends where both top-k and top-p are passed, after some tens of entries.
+#include <metal_simdgroup>
 
 namespace s2 {
 
@@ -57,8 +59,9 @@ inline int draw(L logits, I indices, int count, float temperature, float u) {
 }  // namespace s2
 
 // logits T [B, n], settings float32 [8]: temperature, top_p, top_k and for the second draw temperature, top_p; the rest
-// unused. uniforms float32 [B, 1 or 2], window int32 [B, WINDOW], may_end int32 [B] -> tokens int32 [B], window moved on by it.
-// Template: T, AGAIN (draw once more when the token is in the window and is not the last one), WINDOW, SIMDGROUPS, LIMIT.
+// unused. uniforms float32 [B, 1 or 2], window int32 [B, WINDOW], may_end int32 [B] -> tokens int32 [B], window moved
+// on by it. Template: T, AGAIN (draw once more when the token is in the window and is not the last one), WINDOW,
+// SIMDGROUPS, LIMIT.
 //: kernel sampler(logits, settings, uniforms, window, may_end) -> tokens, next_window
   const int n = logits_shape[1], b = int(threadgroup_position_in_grid.y);
   const int me = int(thread_index_in_threadgroup), simdgroup = int(simdgroup_index_in_threadgroup);
@@ -66,7 +69,8 @@ inline int draw(L logits, I indices, int count, float temperature, float u) {
   constexpr int THREADS = 32 * SIMDGROUPS;
   const device T* row = logits + size_t(b) * n;
   const bool open = may_end[b] != 0;
-  const float temperature = settings[0], top_p = settings[1], again_temperature = settings[3], again_top_p = settings[4];
+  const float temperature = settings[0], top_p = settings[1];
+  const float again_temperature = settings[3], again_top_p = settings[4];
   const int top_k = min(int(settings[2]), min(n, LIMIT));
 
   threadgroup float best_logit[2][SIMDGROUPS];

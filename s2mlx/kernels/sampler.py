@@ -1,12 +1,12 @@
 """One draw per sequence from logits, on the device.
 
-Entries of the softmax are sorted, best first, ties by lower index; entry i stays if i < top_k and it is the best one or the
-sum up to and including it is at most top_p (at top_p 1 all stay). The logits that stay are divided by the temperature, and
-the draw inverts the cumulative distribution at a uniform number that the caller brings, so that a seed means the same on
-every backend. Temperature 0 takes the best entry. top_k 0 means no limit.
+Entries of the softmax are sorted, best first, ties by lower index; entry i stays if i < top_k and it is the best one or
+the sum up to and including it is at most top_p (at top_p 1 all stay). The logits that stay are divided by the
+temperature, and the draw inverts the cumulative distribution at a uniform number that the caller brings, so that a seed
+means the same on every backend. Temperature 0 takes the best entry. top_k 0 means no limit.
 
-Repetition: a token that stands in the window, and is not the last column (the end), is drawn once more from the same logits
-with other settings and a second uniform number (VALL-E 2, arXiv:2406.05370).
+Repetition: a token that stands in the window, and is not the last column (the end), is drawn once more from the same
+logits with other settings and a second uniform number (VALL-E 2, arXiv:2406.05370).
 """
 
 from __future__ import annotations
@@ -92,12 +92,17 @@ def _launch(logits, uniforms, window, may_end, settings, again):
 
 @cache
 def _settings(settings: Settings) -> mx.array:
-    return mx.array([*settings, 0, 0, 0], mx.float32)
+    return _made(mx.array([*settings, 0, 0, 0], mx.float32))
 
 
 @cache
 def _ones(*shape: int) -> mx.array:
-    return mx.ones(shape, mx.int32)
+    return _made(mx.ones(shape, mx.int32))
+
+
+def _made(constant: mx.array) -> mx.array:
+    mx.eval(constant)  # on this thread's stream: another thread could not
+    return constant
 
 
 def _sample(arguments):
@@ -105,5 +110,5 @@ def _sample(arguments):
     logits = mx.random.normal((2, 300), key=mx.random.key(0)) * 3
     tokens = mx.array([[3] * window.shape[1], [-1] * window.shape[1]], mx.int32)
     uniforms = mx.array([[0.3, 0.6], [0.9, 0.2]])
-    return (logits.astype(arguments[0].dtype), uniforms if again else uniforms[:, :1], tokens, mx.array([1, 0], mx.int32),
-            Settings(0.8, 0.8, 30), again)
+    return (logits.astype(arguments[0].dtype), uniforms if again else uniforms[:, :1], tokens,
+            mx.array([1, 0], mx.int32), Settings(0.8, 0.8, 30), again)

@@ -1,9 +1,9 @@
 // Attention of one new position of the Slow-AR against its cache, in one launch: q/k norm, RoPE, softmax over all.
 // Template: T (type of qkv and y), C (type of the cache), D, HEADS, KV_HEADS, NORM (q/k norm), SIMDGROUPS.
 //
-// One threadgroup per query head and sequence; its simdgroups share out the cached positions, each with a softmax of its
-// own, and merge at the end. The new position's key and value are returned for the caller to append: the cache is too long
-// to be copied, and MLX's kernels never write to their inputs.
+// One threadgroup per query head and sequence; its simdgroups share out the cached positions, each with a softmax of
+// its own, and merge at the end. The new position's key and value are returned for the caller to append: the cache is
+// too long to be copied, and MLX's kernels never write to their inputs.
 #include "heads.metal"
 
 // qkv T [B, (HEADS + 2 KV_HEADS) D] as [q | k | v], keys and values C [B, KV_HEADS, capacity, D] of which positions[b]

@@ -1,4 +1,5 @@
-"""Runs Metal kernels without Metal: the exact text that MLX would hand to Apple's compiler, compiled as C++ and run on the CPU.
+"""Runs Metal kernels without Metal: the exact text that MLX would hand to Apple's compiler, compiled as C++ and run on
+the CPU.
 
 `launch` takes what `mx.fast.metal_kernel` takes and returns its outputs. It raises `ShimError` when the text does not
 compile, when a sanitizer or the thread machine (shim/machine.h) objects, or when the result depends on the order of
@@ -83,15 +84,22 @@ class Parsed:
     @property
     def buffers(self) -> list[str]:
         """Names of the buffers, in their order."""
-        return [re.sub(r"[&*]", " ", d).split()[-1] for d, attribute in self.parameters if attribute.startswith("buffer")]
+        return [re.sub(r"[&*]", " ", declaration).split()[-1]
+                for declaration, attribute in self.parameters if attribute.startswith("buffer")]
 
 
 def parse(source: str) -> Parsed:
-    instance = re.search(r'template \[\[host_name\("[^"]*"\)\]\] \[\[kernel\]\] decltype\((.*?)\) .*?;\s*$', source, re.S)
+    instance = re.search(r'template \[\[host_name\("[^"]*"\)\]\] \[\[kernel\]\] decltype\((.*?)\) .*?;\s*$', source,
+                         re.S)
     body = source[:instance.start()] if instance else source
     head = re.search(r"\[\[kernel\]\]\s+void\s+(\w+)\s*\((.*?)\)\s*\{", body, re.S)
     parameters = re.findall(r"\s*([^,\[]+?)\s*\[\[([^\]]*)\]\]", head.group(2))
     return Parsed(body, instance.group(1) if instance else head.group(1), parameters)
+
+
+def without_includes(text: str) -> str:
+    """Apple's headers are what the shim stands in for."""
+    return re.sub(r"^#include <metal_\w+>$", "", text, flags=re.M)
 
 
 def to_cpp(source: str, namespace: str) -> tuple[str, str]:
@@ -106,7 +114,8 @@ def to_cpp(source: str, namespace: str) -> tuple[str, str]:
         value = f"({kind.replace('&', '*')})buffers[{number}]"
         arguments.append("*" + value if "&" in kind else value)
         number += 1
-    body = re.sub(r"\[\[(buffer\(\d+\)|[a-z_]+)\]\]", "", parsed.body)
+    body = without_includes(parsed.body)
+    body = re.sub(r"\[\[(buffer\(\d+\)|[a-z_]+)\]\]", "", body)
     # `threadgroup float tile[4][33];` becomes a reference to the group's memory of that declaration
     body = re.sub(r"(^|[;{}]|\n)(\s*)threadgroup\s+(\w+)\s+(\w+)\s*((?:\[[^\]]*\])*)\s*;",
                   r"\1\2static const char \4_declared = 0; "
@@ -139,12 +148,14 @@ def compile_sources(sources: list[str]) -> None:
             raise ShimError("does not compile:\n" + "\n".join(
                 line for line in built.stderr.splitlines() if "error" in line)[:2000])
         fresh.replace(program)
+        source.unlink()
     _programs.update((source, (program, i)) for i, source in enumerate(sources))
 
 
 # ---- from a program to results
 
-def launch(kernel, *, inputs, grid, threadgroup, output_shapes, output_dtypes, template=(), orders=ORDERS) -> list[mx.array]:
+def launch(kernel, *, inputs, grid, threadgroup, output_shapes, output_dtypes, template=(),
+           orders=ORDERS) -> list[mx.array]:
     """As calling an `mx.fast.metal_kernel`; each thread order must give the same bytes."""
     inputs = [mx.contiguous(i) for i in inputs]
     mx.eval(inputs)
@@ -193,7 +204,8 @@ def _run(program: Path, head: list[int], buffers, output_bytes: list[int]) -> li
         ran = subprocess.run([program, job, result], capture_output=True, text=True,
                              env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0"})
         if ran.returncode:
-            raise ShimError("\n".join(line for line in ran.stderr.splitlines() if line.strip())[:700])
+            raise ShimError("\n".join(line for line in ran.stderr.splitlines()
+                                      if line.strip() and "doesn't fully support makecontext" not in line)[:700])
         raw, orders, at = result.read_bytes(), head[7], 0
         results = []
         for _ in range(orders):

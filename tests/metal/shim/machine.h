@@ -1,7 +1,8 @@
-// A GPU of one core: runs a grid threadgroup by threadgroup, each thread as a fiber that yields only where threads meet.
+// A GPU of one core: runs a grid threadgroup by threadgroup, each thread as a fiber that yields only where threads
+// meet.
 //
-// Threads meet at a threadgroup barrier or at a simd-wide operation. Everything between two meetings runs in an order the
-// caller picks (forward, backward, shuffled), so a missing barrier shows as a result that depends on the order, and
+// Threads meet at a threadgroup barrier or at a simd-wide operation. Everything between two meetings runs in an order
+// the caller picks (forward, backward, shuffled), so a missing barrier shows as a result that depends on the order, and
 // threads that wait at different meetings show as a deadlock. Outputs and threadgroup memory start as NaN.
 #pragma once
 #include <ucontext.h>
@@ -193,6 +194,8 @@ inline bool release_barrier(uint threads) {
   return true;
 }
 
+// FORWARD and BACKWARD let one simdgroup run as far as it can before the next starts: the widest races there are.
+// SHUFFLED lets all threads go from meeting to meeting in step, in random order.
 enum Order { FORWARD, BACKWARD, SHUFFLED };
 
 inline void run_threadgroup(uint threads, Order order, std::mt19937& random) {
@@ -200,17 +203,25 @@ inline void run_threadgroup(uint threads, Order order, std::mt19937& random) {
   machine.snapshots.assign(simdgroups, Snapshot());
   std::vector<uint> sequence(threads);
   for (uint i = 0; i < threads; i++) sequence[i] = order == BACKWARD ? threads - 1 - i : i;
+  const uint step = order == SHUFFLED ? threads : SIMD;  // threads that go together
   for (uint done = 0; done < threads;) {
     if (order == SHUFFLED) std::shuffle(sequence.begin(), sequence.end(), random);
     bool progress = false;
-    for (uint i : sequence) {
-      Fiber& fiber = machine.fibers[i];
-      if (fiber.state != READY) continue;
-      to_fiber(fiber);
-      progress = true;
-      done += fiber.state == DONE;
+    for (uint begin = 0; begin < threads;) {
+      const uint end = std::min(threads, begin + (order == BACKWARD && begin == 0 ? (threads - 1) % SIMD + 1 : step));
+      bool released = false;
+      for (uint i = begin; i < end; i++) {
+        Fiber& fiber = machine.fibers[sequence[i]];
+        if (fiber.state != READY) continue;
+        to_fiber(fiber);
+        progress = true;
+        done += fiber.state == DONE;
+      }
+      if (order != SHUFFLED) released = release_simdgroup(sequence[begin] / SIMD, threads);
+      if (!released) begin = end;
     }
-    for (uint s = 0; s < simdgroups; s++) progress |= release_simdgroup(s, threads);
+    if (order == SHUFFLED)
+      for (uint s = 0; s < simdgroups; s++) progress |= release_simdgroup(s, threads);
     progress |= release_barrier(threads);
     if (!progress && done < threads) {
       machine.current = nullptr;

@@ -1,4 +1,5 @@
-// The functions of <metal_math> and its neighbours that the kernels use. MLX compiles kernels in Metal's "safe" math mode.
+// The functions of <metal_math> and its neighbours that the kernels use. MLX compiles kernels in Metal's "safe" math
+// mode.
 #pragma once
 #include "types.h"
 

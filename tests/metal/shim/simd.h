@@ -52,10 +52,18 @@ T shim_reduce(T value, const char* operation, int line, F combine) {
     }
   return v[0];
 }
-template <class T> T simd_sum(T v, SHIM_LINE) { return shim_reduce(v, "simd_sum", line, [](T a, T b) { return T(a + b); }); }
-template <class T> T simd_max(T v, SHIM_LINE) { return shim_reduce(v, "simd_max", line, [](T a, T b) { return a > b ? a : b; }); }
-template <class T> T simd_min(T v, SHIM_LINE) { return shim_reduce(v, "simd_min", line, [](T a, T b) { return a < b ? a : b; }); }
-template <class T> T simd_broadcast(T v, ushort lane, SHIM_LINE) { return shim_lane<T>(shim_meet(v, "simd_broadcast", line), lane); }
+template <class T> T simd_sum(T v, SHIM_LINE) {
+  return shim_reduce(v, "simd_sum", line, [](T a, T b) { return T(a + b); });
+}
+template <class T> T simd_max(T v, SHIM_LINE) {
+  return shim_reduce(v, "simd_max", line, [](T a, T b) { return a > b ? a : b; });
+}
+template <class T> T simd_min(T v, SHIM_LINE) {
+  return shim_reduce(v, "simd_min", line, [](T a, T b) { return a < b ? a : b; });
+}
+template <class T> T simd_broadcast(T v, ushort lane, SHIM_LINE) {
+  return shim_lane<T>(shim_meet(v, "simd_broadcast", line), lane);
+}
 template <class T> T simd_shuffle_xor(T v, ushort mask, SHIM_LINE) {
   return shim_lane<T>(shim_meet(v, "simd_shuffle_xor", line), shim_my_lane() ^ mask);
 }

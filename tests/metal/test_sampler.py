@@ -1,0 +1,96 @@
+"""The sampler kernel: the same draws as plain MLX, and both as the rule says, spelled out in float64."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+from s2mlx.kernels import sampler
+from s2mlx.kernels.sampler import Settings
+
+from .harness import Case, kernels, normal
+
+
+def inputs(n, batch, spread, dtype, seed, digits=1):
+    """Logits with ties, since rounded to `digits`; a window that holds the best of each second row; rows that may not
+    end."""
+    random = np.random.default_rng(seed)
+    logits = np.round(random.standard_normal((batch, n)) * spread, digits).astype(np.float32)
+    logits[0, n - 1] = logits.max() + 1                  # the end is the best of row 0
+    window = random.integers(-1, n, (batch, 10)).astype(np.int32)
+    window[::2, 4] = logits[::2].argmax(axis=1)
+    uniforms = random.random((batch, 2)).astype(np.float32)
+    uniforms[-1] = 0
+    return (mx.array(logits).astype(dtype), mx.array(uniforms), mx.array(window),
+            mx.array(np.arange(batch) % 3 > 0, mx.int32))
+
+
+def case(n, settings, spread=3, dtype=mx.float32, batch=4, seed=0, digits=1):
+    return Case(f"n{n}-{settings}-{dtype}", sampler.draw_semantic,
+                lambda: (*inputs(n, batch, spread, dtype, seed, digits), settings), tolerance=0)
+
+
+SETTINGS = [Settings(0.8, 0.8, 30), Settings(0, 0.8, 30), Settings(1.5, 1.0, 256), Settings(0.7, 0.95, 1),
+            Settings(0.7, 1e-6, 50), Settings(1.0, 0.3, 30, 2.0, 0.99)]
+CASES = [case(40, s) for s in SETTINGS] + [case(4097, s, batch=2) for s in SETTINGS if s.top_k <= 50]
+CASES += [case(4096, SETTINGS[0], dtype=mx.float16),
+          Case("plain", sampler.draw, lambda: (normal(3, 40), mx.array([0.1, 0.5, 0.999]), SETTINGS[0]), tolerance=0)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
+def test_kernel_equals_reference(case, compiled):
+    case.check()
+
+
+def rule(logits, uniforms, window, may_end, s):
+    """One row in float64."""
+    logits = logits.astype(np.float64)
+    if not may_end:
+        logits[-1] = -np.inf
+    order = np.lexsort((np.arange(len(logits)), -logits))
+    mass = np.cumsum(np.exp(logits[order] - logits[order[0]]))
+    mass /= np.exp(logits - logits[order[0]]).sum()
+
+    def pick(u, temperature, top_p):
+        kept = [o for i, o in enumerate(order[:s.top_k]) if i == 0 or top_p >= 1 or mass[i] <= top_p]
+        if temperature == 0:
+            return kept[0]
+        weight = np.cumsum(np.exp((logits[kept] - logits[kept[0]]) / temperature))
+        return kept[int(np.sum(weight < u * weight[-1]))]
+
+    token = pick(uniforms[0], s.temperature, s.top_p)
+    if token in window and token != len(logits) - 1:
+        token = pick(uniforms[1], s.again_temperature, s.again_top_p)
+    return token
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("launched", [False, True], ids=["reference", "kernel"])
+def test_draws_follow_the_rule(settings, launched, request):
+    if launched:
+        request.getfixturevalue("compiled")
+    arguments = inputs(40, 7, 2, mx.float32, seed=3)
+    wanted = [rule(*row, settings) for row in zip(*map(np.array, arguments))]
+    if launched:
+        with kernels():
+            tokens, window = sampler.draw_semantic(*arguments, settings)
+    else:
+        tokens, window = sampler.sampler_reference(*arguments, settings, True)
+    assert tokens.tolist() == wanted
+    assert mx.array_equal(window, mx.concatenate([arguments[2][:, 1:], tokens[:, None]], axis=1))
+
+
+def test_plain_draw_ignores_window(compiled):
+    logits, uniforms, *_ = inputs(40, 3, 2, mx.float32, seed=4)
+    settings = Settings(0.8, 0.9, 20)
+    with kernels():
+        tokens = sampler.draw(logits, uniforms[:, 0], settings)
+    nobody = np.full(10, -1)
+    assert tokens.tolist() == [rule(l, u, nobody, True, settings) for l, u in zip(np.array(logits), np.array(uniforms))]
+
+
+def test_top_k_beyond_the_kernel_takes_the_reference():
+    logits = normal(1, 500)
+    with kernels(launch=lambda *a, **k: pytest.fail("launched")):
+        for top_k in (0, sampler.MAX_TOP_K + 1):
+            token = sampler.draw(logits, mx.array([0.5]), Settings(1.0, 1.0, top_k))
+            assert 0 <= token.item() < 500
