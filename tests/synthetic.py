@@ -1,7 +1,7 @@
 """A tiny S2 model with random weights, for tests: right in every name, shape and key, deterministic by its seed.
 
-    path = make_model(tmp_path / "model.gguf")                      # f16, 2 + 2 layers, about 3 MB, a fraction of a second
-    make_model(path, type="q4_k", qk_norm=False, codec=False)       # any type; sizes grow to whole blocks by themselves
+    path = make_model(tmp_path / "model.gguf")                 # f16, 2 + 2 layers, 1.2 MB, a fraction of a second
+    make_model(path, type="q4_k", qk_norm=False, codec=False)  # any type; sizes grow to whole blocks by themselves
 
 The vocabulary is that of the golden tokenizer: 1280 ids, im_start 1001, im_end 1002, voice 1007, semantic 1012..1267.
 The weights mean nothing; logits spread by about 4, so that sampling has something to do.

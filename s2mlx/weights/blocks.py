@@ -26,9 +26,9 @@ FLOATS = frozenset({_T.F32, _T.F16, _T.BF16})
 
 
 class Groups(NamedTuple):
-    """Rows taken apart. q: uint8 [rows, columns]; scale, offset: float32 [rows, columns / size]; weight = scale q + offset.
+    """Rows taken apart: weight = scale * q + offset.
 
-    bits: of each q; size: columns in a group."""
+    q: uint8 [rows, columns], of so many bits; scale, offset: float32 [rows, columns / size], one for `size` columns."""
 
     q: mx.array
     scale: mx.array

@@ -17,6 +17,7 @@ from ..options import Sampling
 ARCHITECTURE, CODEC_ARCHITECTURE = "fish-speech", "fish-speech-codec"
 SLOW, REST, CODEC = "fish-speech.", "fish_speech.", "fish_speech.codec."
 MAX_SIZE = 1 << 24
+MAX_NAME = 200
 
 Shapes = Mapping[str, tuple[int, ...]]
 
@@ -24,8 +25,8 @@ Shapes = Mapping[str, tuple[int, ...]]
 def architecture(metadata: Mapping, path) -> str:
     """`fish-speech` (both networks, codec under `c.`) or `fish-speech-codec` (codec alone); anything else raises."""
     value = metadata.get("general.architecture")
-    if value not in (ARCHITECTURE, CODEC_ARCHITECTURE):
-        found = "names no architecture" if value is None else f"holds a model of architecture {value!r}"
+    if not isinstance(value, str) or value not in (ARCHITECTURE, CODEC_ARCHITECTURE):
+        found = "names no architecture" if value is None else f"holds a model of architecture {value!r:.60}"
         raise ModelError(f"{path}: the file {found}; a Fish Audio S2 model ({ARCHITECTURE}) is needed")
     return value
 
@@ -34,7 +35,8 @@ def read_config(metadata: Mapping, shapes: Shapes, path) -> ModelConfig:
     """The sizes of the model, checked for being possible. `shapes`: of all tensors, codec names beginning with `c.`."""
     keys = _Keys(metadata, path)
     codec = _codec(keys, shapes) if any(name.startswith("c.") for name in shapes) else None
-    base = ModelConfig(name=keys.text("general.name", "S2 Pro"), codec=codec, sampling=_sampling(keys))
+    name = " ".join(keys.text("general.name", ModelConfig.name).split())
+    base = ModelConfig(name=name[:MAX_NAME], codec=codec, sampling=_sampling(keys))
     if architecture(metadata, path) == CODEC_ARCHITECTURE:
         if codec is None:
             raise ModelError(f"{path}: a codec file without tensors")
@@ -226,7 +228,7 @@ class _Keys:
     def sizes(self, key, default) -> tuple[int, ...]:
         """A short list of strides."""
         value = self.metadata.get(key, default)
-        values = tuple(getattr(value, "tolist", lambda: value)()) if not isinstance(value, (str, bool, int, float)) else ()
-        if not 1 <= len(values) <= 16 or not all(type(v) is int and 1 <= v <= 1024 for v in values):
+        values = tuple(value.tolist()) if hasattr(value, "tolist") else value
+        if not isinstance(values, tuple) or not 1 <= len(values) <= 16 or not all(type(v) is int and 1 <= v <= 1024 for v in values):
             self.fail(f"key {key!r} should be a short list of strides, not {value!r:.60}")
         return values

@@ -24,11 +24,13 @@ _SLOW_KEYS = {"vocab_size": "vocab_size", "max_seq_len": "context_length", "dim"
               "intermediate_size": "feed_forward_length", "n_layer": "block_count", "n_head": "attention.head_count",
               "n_local_heads": "attention.head_count_kv", "rope_base": "rope.freq_base",
               "norm_eps": "attention.layer_norm_rms_epsilon"}
-_FAST_KEYS = {"dim": "fast_embedding_length", "intermediate_size": "fast_feed_forward_length", "n_layer": "fast_block_count",
-              "n_head": "fast_head_count", "n_local_heads": "fast_head_count_kv", "head_dim": "fast_head_dim",
+_FAST_KEYS = {"dim": "fast_embedding_length", "intermediate_size": "fast_feed_forward_length",
+              "n_layer": "fast_block_count", "n_head": "fast_head_count", "n_local_heads": "fast_head_count_kv",
+              "head_dim": "fast_head_dim",
               "rope_base": "fast_rope_freq_base", "norm_eps": "fast_layer_norm_rms_eps",
               "attention_qk_norm": "fast_attention_qk_norm", "attention_qkv_bias": "fast_attention_qkv_bias",
-              "attention_o_bias": "fast_attention_o_bias", "vocab_size": "codebook_size", "num_codebooks": "num_codebooks"}
+              "attention_o_bias": "fast_attention_o_bias", "vocab_size": "codebook_size",
+              "num_codebooks": "num_codebooks"}
 _TEXT_FLAGS = {"attention_qk_norm": "attention_qk_norm", "attention_qkv_bias": "attention_qkv_bias",
                "attention_o_bias": "attention_o_bias"}
 
@@ -69,7 +71,8 @@ def codec_sizes(codec: dict[str, Found]) -> dict:
     if first := shape("c.decoder.model.0.conv.weight"):
         keys |= {CODEC + "decoder_dim": first[0], CODEC + "latent_dim": first[1],
                  CODEC + "rvq_transformer.n_head": max(first[1] // 64, 1)}
-    kernels = {"encoder_rates": "c.encoder.block.{}.block.4.conv.weight", "decoder_rates": "c.decoder.model.{}.block.1.conv.weight"}
+    kernels = {"encoder_rates": "c.encoder.block.{}.block.4.conv.weight",
+               "decoder_rates": "c.decoder.model.{}.block.1.conv.weight"}
     for key, name in kernels.items():
         if rates := _sequence(lambda i: (s := shape(name.format(i + 1))) and s[2] // 2):
             keys[CODEC + key] = rates
@@ -127,6 +130,8 @@ def _language_name(name: str) -> str:
 def _codec_tensors(path) -> dict[str, Found]:
     """By s2.cpp's names. The dictionary may lie in `state_dict`, and its names may begin with `generator.`"""
     found = {name.removeprefix("state_dict.").removeprefix("generator."): t for name, t in read_torch(path).items()}
+    if not found:
+        raise ModelError(f"{path}: it holds no tensors")
     return {"c." + name: tensor for name, tensor in fold(found, path).items()}
 
 

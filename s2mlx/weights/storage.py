@@ -28,7 +28,7 @@ class Storage(enum.Enum):
 
 
 class Part(NamedTuple):
-    """What the plan needs to know of a tensor. role: "matrix" (multiplied), "table" (looked up) or "other" (float32)."""
+    """What the plan needs to know of a tensor. role: "matrix" (multiplied), "table" (looked up), "other" (float32)."""
 
     elements: int
     nbytes: int

@@ -29,8 +29,8 @@ _OTHER_STORAGES = {"DoubleStorage", "LongStorage", "IntStorage", "ShortStorage",
 # What torch.save writes for nested dictionaries of tensors. Not among them: anything that makes an instance by other
 # ways (NEWOBJ, INST, OBJ, EXT*), or a name out of the stack (STACK_GLOBAL).
 _OPERATIONS = {"PROTO", "GLOBAL", "EMPTY_DICT", "EMPTY_TUPLE", "EMPTY_LIST", "MARK", "BINPUT", "LONG_BINPUT", "BINGET",
-               "LONG_BINGET", "MEMOIZE", "BINUNICODE", "SHORT_BINUNICODE", "BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT",
-               "NONE", "NEWTRUE", "NEWFALSE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "LIST", "APPEND", "APPENDS",
+               "LONG_BINGET", "MEMOIZE", "BINUNICODE", "SHORT_BINUNICODE", "BININT", "BININT1", "BININT2", "LONG1",
+               "BINFLOAT", "NONE", "NEWTRUE", "NEWFALSE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "LIST", "APPEND", "APPENDS",
                "SETITEM", "SETITEMS", "BINPERSID", "REDUCE", "BUILD", "FRAME", "STOP"}
 
 
@@ -70,7 +70,8 @@ def _unpickle(data: bytes, path):
     except (pickle.UnpicklingError, ValueError, TypeError, KeyError, IndexError, AttributeError, EOFError,
             UnicodeDecodeError, OverflowError) as error:
         reason = " ".join(str(error).split())[:120]
-        raise ModelError(f"{path}: its pickle is damaged or holds more than tensors ({reason}); it was not run") from None
+        raise ModelError(f"{path}: its pickle is damaged or holds more than tensors ({reason}); "
+                         "it was not run") from None
 
 
 class _Unpickler(pickle.Unpickler):

@@ -28,7 +28,7 @@ def test_values_are_those_of_the_reference(kind, rows):
 
 @pytest.mark.parametrize("kind", QUANTIZED, ids=name_of)
 def test_scales_of_any_size_give_the_same_values(kind):
-    """Tiny (subnormal), huge and negative scales: the float16 numbers of a block take every bit pattern but inf and NaN."""
+    """Subnormal, huge and negative scales: the float16 numbers of a block take any bits but those of inf and NaN."""
     rng = np.random.default_rng(5)
     block, size = GGML_QUANT_SIZES[kind]
     raw = rng.integers(0, 256, (5, 40 * size), np.uint8)

@@ -14,8 +14,8 @@ from s2mlx.weights.gguf_file import MAX_NAME, GGUFFile
 from .gguf_maker import gguf_bytes, string, tensor_info, value
 
 DATA = np.arange(64, dtype=np.float32)
-GOOD_KEYS = {"general.name": "Ünïcode", "a.int": 7, "a.negative": -3, "a.float": 0.5, "a.yes": True, "a.list": (1, 2, 3),
-             "a.words": ("x", "yy")}
+GOOD_KEYS = {"general.name": "Ünïcode", "a.int": 7, "a.negative": -3, "a.float": 0.5, "a.yes": True,
+             "a.list": (1, 2, 3), "a.words": ("x", "yy")}
 GOOD_TENSORS = [("first", (2, 32), T.F32, DATA.tobytes()), ("second", (1, 3, 5), T.F16, bytes(30)),
                 ("third", (1, 256), T.Q4_K, bytes(range(144)))]
 
@@ -101,8 +101,8 @@ BAD = {
     "offset not aligned": (one_tensor(offset=8, data=999), "'t'.*multiple"),
     "offset outside": (one_tensor(offset=HUGE), "'t' needs"),
     "data outside": (one_tensor(shape=(999,)), "'t' needs"),
-    "overlap": (header(infos=raw_info([16], name=b"a") + raw_info([16], offset=32, name=b"b"), n_tensors=2) + bytes(256),
-                "'b' overlaps tensor 'a'"),
+    "overlap": (header(infos=raw_info([16], name=b"a") + raw_info([16], offset=32, name=b"b"), n_tensors=2)
+                + bytes(256), "'b' overlaps tensor 'a'"),
 }
 
 
@@ -149,7 +149,7 @@ def test_random_changes_never_escape(tmp_path_factory, draw):
         at = draw.draw(st.integers(0, len(data) - 8))
         patch = draw.draw(st.one_of(
             st.binary(min_size=1, max_size=8),
-            st.sampled_from([0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 62, 2 ** 63, 2 ** 64 - 1]).map(lambda n: struct.pack("<Q", n))))
+            st.sampled_from([struct.pack("<Q", n) for n in (0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 62, 2 ** 63, 2 ** 64 - 1)])))
         data[at:at + len(patch)] = patch
     data = data[:draw.draw(st.integers(len(data) - 200, len(data)))]
     path = tmp_path_factory.getbasetemp() / "fuzzed.gguf"

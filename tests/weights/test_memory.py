@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-# Loads the file as matrices of the types named; a watcher notes the most memory seen. The machine's own libraries are in
-# memory by then: a first small matrix has brought them in.
+# Loads the file as matrices of the types named; a watcher notes the most memory seen. The libraries are in memory by
+# then: a first matrix has brought them in.
 LOAD = """
 import resource, sys, threading, time
 import mlx.core as mx
@@ -64,5 +64,5 @@ def test_loading_takes_at_most_a_third_more_than_the_file(tmp_path):
     path = tmp_path / "weights.bin"
     path.write_bytes(os.urandom(1 << 20) * 64)
     for kinds in ("Q8_0", "Q6_K", "Q2_K", "F16", "Q4_K,Q5_K,Q6_K"):
-        out = subprocess.run([sys.executable, "-c", LOAD, path, kinds], capture_output=True, text=True, check=True).stdout
-        assert float(out) < 1.3, kinds
+        child = subprocess.run([sys.executable, "-c", LOAD, path, kinds], capture_output=True, text=True, check=True)
+        assert float(child.stdout) < 1.3, kinds

@@ -18,6 +18,8 @@ from tests.synthetic import make_model, model_parts
 
 from .gguf_maker import gguf_bytes
 
+S, R, C = "fish-speech.", "fish_speech.", "fish_speech.codec."
+
 
 @pytest.fixture
 def path(tmp_path):
@@ -43,7 +45,8 @@ def test_every_size_comes_from_the_file(path):
                norm_fast_input=False)
     assert (c.slow.dim, c.slow.layers, c.slow.heads, c.slow.kv_heads, c.slow.head_dim) == (96, 3, 6, 3, 20)
     assert (c.fast.dim, c.fast.layers, c.fast.head_dim, c.fast.ffn_dim) == (64, 1, 20, 192)
-    assert (c.slow.qk_norm, c.fast.qk_norm, c.scale_codebook_embeddings, c.norm_fast_input) == (False, True, False, False)
+    assert (c.slow.qk_norm, c.fast.qk_norm) == (False, True)
+    assert not c.scale_codebook_embeddings and not c.norm_fast_input
     assert (c.num_codebooks, c.codebook_size, c.codec.residual_codebooks, c.fast_project_in) == (4, 128, 3, True)
     assert (c.vocab_size, c.context_length, c.semantic_begin, c.semantic_end) == (1300, 99, 1012, 1139)
     assert c.name == "Tiny synthetic S2" and c.sampling == Sampling()
@@ -54,7 +57,7 @@ def test_the_codec_counts_its_layers(path):
     assert c.encoder_transformer_layers == (0, 0, 0, 2) and c.rvq.layers == 2 and c.frame_samples == 2048
     assert (c.encoder_dim, c.decoder_dim, c.latent_dim, c.residual_codebook_size) == (2, 16, 32, 64)
     assert (c.rvq.window, c.rvq.heads, c.rvq.kv_heads, c.rvq.head_dim, c.rvq.ffn_dim) == (16, 2, 2, 16, 64)
-    lies = {"fish_speech.codec.rvq_transformer.n_layer": 7, "fish_speech.codec.encoder_transformer_layers": (0, 0, 0, 9)}
+    lies = {C + "rvq_transformer.n_layer": 7, C + "encoder_transformer_layers": (0, 0, 0, 9)}
     assert config(path, metadata=lies).codec == c
 
 
@@ -121,9 +124,10 @@ def test_a_projection_keeps_its_bias(path):
         assert checkpoint.tensors["fast_project_in.bias"].shape == (64,)
 
 
-S, R, C = "fish-speech.", "fish_speech.", "fish_speech.codec."
 REFUSED = {
     "another architecture": ({"general.architecture": "llama"}, "'llama'"),
+    "architecture as list": ({"general.architecture": (1, 2)}, "architecture"),
+    "name as number": ({"general.name": 3}, "general.name"),
     "no architecture": ({"general.architecture": None}, "no architecture"),
     "more layers than tensors": ({S + "block_count": 4000}, "4002 layers"),
     "one layer too many": ({S + "block_count": 3}, "'layers.2.attention_norm.weight' is missing"),
@@ -161,8 +165,8 @@ def test_sizes_that_cannot_be(path, case):
     refused(path, reason, metadata=keys)
 
 
-@pytest.mark.parametrize("name", ["embeddings.weight", "layers.1.feed_forward.w3.weight", "layers.0.attention.q_norm.weight",
-                                  "fast_output.weight", "norm.weight", "c.quantizer.pre_module.norm.weight",
+@pytest.mark.parametrize("name", ["embeddings.weight", "layers.1.feed_forward.w3.weight",
+                                  "layers.0.attention.q_norm.weight", "fast_output.weight", "norm.weight", "c.quantizer.pre_module.norm.weight",
                                   "c.quantizer.quantizer.quantizers.8.codebook.weight", "c.decoder.model.0.conv.bias"])
 def test_a_missing_tensor_is_named(path, name):
     refused(path, f"'{name}' is missing", drop=[name])
@@ -218,7 +222,8 @@ def test_memory_is_spent_where_it_helps_most(path):
     some = forms(path, least + int(fast))
     assert all((s is Storage.DENSE) == n.startswith("fast_") for n, s in some.items() if n in matrices)
     more = forms(path, least + int(fast) + 4 * 256 * 512 * 2)
-    assert more["layers.0.feed_forward.w2.weight"] is Storage.DENSE and more["layers.0.feed_forward.w1.weight"] is Storage.PACKED
+    assert more["layers.0.feed_forward.w2.weight"] is Storage.DENSE
+    assert more["layers.0.feed_forward.w1.weight"] is Storage.PACKED
 
 
 def test_random_changes_never_escape(path):
@@ -231,7 +236,8 @@ def test_random_changes_never_escape(path):
         changed = bytearray(data)
         for _ in range(rng.randint(1, 3)):
             at = rng.randrange(end)
-            patch = rng.choice([bytes([rng.randrange(256)]), struct.pack("<Q", rng.choice([0, 1, 2 ** 32 - 1, 2 ** 63]))])
+            number = struct.pack("<Q", rng.choice([0, 1, 2 ** 32 - 1, 2 ** 63]))
+            patch = rng.choice([bytes([rng.randrange(256)]), number])
             changed[at:at + len(patch)] = patch
         path.write_bytes(changed)
         try:
