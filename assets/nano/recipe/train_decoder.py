@@ -15,8 +15,8 @@ from . import codes, config, speakers, vocoder
 from .losses import SpectralDistance
 from .nets.codec import Codec, CodecSizes, ResidualUnit
 
-STEPS = 6000
-BATCH, FRAMES, SKIP = 4, 13, 2       # the first SKIP frames of a segment lack their past and are not scored
+STEPS = 8000
+BATCH, FRAMES, SKIP = 4, 13, 2       # the first SKIP frames of a piece lack their past and are not scored
 RATE = 2e-3
 SEED = 3
 
@@ -61,31 +61,28 @@ class Segments:
         self.books, self.items = books, items
         self.rng = np.random.default_rng(seed)
 
-    def batch(self, size, frames=FRAMES):
+    def batch(self, size, frames=FRAMES, beginnings=False):
+        """beginnings: pieces that start where an utterance does, so that nothing came before."""
         audio, rows = [], []
         while len(rows) < size:
             item = self.items[self.rng.integers(len(self.items))]
-            extra = item.shape[1] - frames - 1
-            if extra < 0:
+            if item.shape[1] <= frames:
                 continue
-            start = self.rng.integers(extra + 1)
-            c = item[:, start:start + frames + 1].astype(np.int64)      # one frame more, for the vocoder's past
+            start = 0 if beginnings else 1 + self.rng.integers(item.shape[1] - frames)
+            before = 0 if beginnings else 1                            # one frame more, for the vocoder's past
+            c = item[:, start - before:start + frames].astype(np.int64)
             speaker = int(self.rng.integers(speakers.COUNT))
             wave = vocoder.synthesize(self.books.decode(c), *speakers.pair(speaker))
-            if start == 0 or self.rng.random() < 0.1:                   # also the true start of an utterance
-                start, c = 0, item[:, :frames].astype(np.int64)
-                wave = vocoder.synthesize(self.books.decode(c), *speakers.pair(speaker))
-                wave = np.concatenate([np.zeros(vocoder.FRAME, np.float32), wave])
-                c = np.concatenate([c[:, :1], c], 1)
-            rows.append(np.concatenate([c[:1, 1:], np.full((1, frames), speaker), c[1:, 1:]]))
-            audio.append(np.clip(wave[vocoder.FRAME:] * speakers.GAIN, -0.99, 0.99))
+            c = c[:, before:]
+            rows.append(np.concatenate([c[:1], np.full((1, frames), speaker), c[1:]]))
+            audio.append(np.clip(wave[before * vocoder.FRAME:] * speakers.GAIN, -0.99, 0.99))
         return torch.from_numpy(np.stack(rows)), torch.from_numpy(np.stack(audio))
 
 
 @torch.no_grad()
-def even_out(codec, rows):
-    """Data-driven start: every convolution of the decoder gives unit variance, residual branches 0.3, the last 0.05."""
-    branch = {r.block[3].conv for r in codec.decoder.modules() if isinstance(r, ResidualUnit)}
+def even_out(part, work):
+    """Data-driven start: while work() runs, every convolution of a part gets unit variance, residual branches 0.3."""
+    branch = {r.block[3].conv for r in part.modules() if isinstance(r, ResidualUnit)}
 
     def scale(module, _, out):
         out = out - module.bias.view(1, -1, 1)
@@ -94,12 +91,11 @@ def even_out(codec, rows):
         module.weight.mul_(factor)
         return out * factor
 
-    hooks = [m.register_forward_hook(scale) for m in codec.decoder.modules()
+    hooks = [m.register_forward_hook(scale) for m in part.modules()
              if isinstance(m, (nn.Conv1d, nn.ConvTranspose1d))]
-    codec.decode(rows)
+    work()
     for hook in hooks:
         hook.remove()
-    codec.decoder.model[-1].conv.weight.mul_(0.05)
 
 
 def trained_parts(codec):
@@ -134,14 +130,19 @@ def run(steps=STEPS):
         optimizer.load_state_dict(state["optimizer"])
         done = state["step"]
     else:
-        even_out(codec, train.batch(8)[0])
+        rows = train.batch(8)[0]
+        even_out(codec.decoder, lambda: codec.decode(rows))
+        with torch.no_grad():
+            codec.decoder.model[-1].conv.weight.mul_(0.05)
     check = held.batch(16)
     average, begun, first = None, time.time(), done
     for step in range(done, steps):
-        rows, audio = train.batch(BATCH)
+        beginnings = step % 6 == 0
+        rows, audio = train.batch(BATCH, beginnings=beginnings)
+        skip = 0 if beginnings else SKIP * vocoder.FRAME
         for group in optimizer.param_groups:
             group["lr"] = schedule(step, steps, RATE)
-        y, x = codec.decode(rows)[:, 0, SKIP * vocoder.FRAME:], audio[:, SKIP * vocoder.FRAME:]
+        y, x = codec.decode(rows)[:, 0, skip:], audio[:, skip:]
         terms = distance(y, x)
         loss = terms["log"] + 2 * terms["mel"] + 2 * terms["complex"] + 4 * terms["wave"]
         optimizer.zero_grad(set_to_none=True)

@@ -63,7 +63,7 @@ def noise():
 
 
 def block_spectra(frame):
-    return np.fft.rfft(frame.reshape(BLOCKS, BLOCK), NFFT, axis=1).astype(np.complex64)
+    return np.fft.rfft(frame.reshape(-1, BLOCK), NFFT, axis=1).astype(np.complex64)
 
 
 _NOISE = block_spectra(noise())
@@ -94,22 +94,33 @@ def between_knots(features):
     return flat[low] * (1 - w) + flat[low + 1] * w
 
 
-def synthesize(features, k, formant=1.0, tilt=0.0):
-    """features [F, KNOTS, 2*BANDS] -> float32 [F * FRAME].
-
-    k: pulses per frame; formant: factor on all resonances; tilt: log-amplitude per octave above 500 Hz.
-    """
+def synthesize(features, k, formant=1.0):
+    """features [F, KNOTS, 2*BANDS] -> float32 [F * FRAME]. k: pulses per frame; formant: factor on all resonances."""
     if k not in _PULSES:
         _PULSES[k] = block_spectra(pulses(k))
+    blocks = np.arange(len(features) * BLOCKS) % BLOCKS
+    return shape(features, _PULSES[k][blocks], _NOISE[blocks], formant)
+
+
+def synthesize_free(features, f0, formant, rng):
+    """The same with the pitch of f0 [F * BLOCKS] Hz at any phase and with ordinary noise: like a person, not locked."""
+    phase = rng.random() + np.cumsum(np.repeat(f0, BLOCK) / RATE)
+    excitation = np.zeros(len(phase))
+    at = np.flatnonzero(np.diff(np.floor(phase), prepend=np.floor(phase[0])))
+    excitation[at] = np.sqrt(RATE / np.repeat(f0, BLOCK)[at])
+    noise = rng.standard_normal(len(phase))
+    return shape(features, block_spectra(excitation), block_spectra(noise), formant)
+
+
+def shape(features, voiced, unvoiced, formant):
+    """Spectra of excitation blocks [F * BLOCKS, bins] through the features' filters, overlap-added."""
     x = between_knots(np.asarray(features, np.float32))
     w = warp_matrix(formant)
-    log_amp = x[:, :BANDS] @ w + (ROLL_OFF + tilt * np.log2(np.maximum(BIN_HZ, 500) / 500)).astype(np.float32)
+    log_amp = x[:, :BANDS] @ w + ROLL_OFF.astype(np.float32)
     ap = np.clip(x[:, BANDS:], 0, 1) @ w
     cepstrum = np.fft.irfft(log_amp, NFFT, axis=1).astype(np.float32) * _FOLD
     h = np.exp(np.fft.rfft(cepstrum, axis=1)).astype(np.complex64)
-    blocks = np.arange(len(x)) % BLOCKS
-    excitation = _PULSES[k][blocks] * np.sqrt(np.clip(1 - ap ** 2, 0, 1)) + _NOISE[blocks] * ap
-    y = np.fft.irfft(h * excitation, NFFT, axis=1).astype(np.float32)
+    y = np.fft.irfft(h * (voiced * np.sqrt(np.clip(1 - ap ** 2, 0, 1)) + unvoiced * ap), NFFT, axis=1).astype(np.float32)
     out = np.zeros(len(x) * BLOCK + NFFT, np.float32)
     for start in range(0, NFFT, BLOCK):
         out[start:start + len(x) * BLOCK] += y[:, start:start + BLOCK].reshape(-1)

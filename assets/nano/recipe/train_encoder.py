@@ -1,0 +1,176 @@
+"""Stage 6: the half of the codec that listens: audio -> codes, with the decoder's codebooks as they are.
+
+Each book's cosines are trained as a classifier. Half of the audio is what the model itself produces (locked to the
+frame, any speaker); half keeps the teacher's own timing, moves in pitch, sits anywhere between the frames' borders and
+in any room: so clips from outside land on the nearest sounds and the nearest voice.
+"""
+import sys
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from . import codes, config, corpus, durations, grid, speakers, vocoder
+from .nets.codec import Codec, CodecSizes
+from .teacher import STEP_MS
+from .train_decoder import even_out, save, schedule
+
+STEPS = 5000
+BATCH, FRAMES, SKIP = 8, 16, 2
+RATE = 2e-3
+SHARDS = 12
+SEED = 9
+
+
+class Listening:
+    """Random audio with its codes: audio [B, 1, FRAMES * 1024], codes [B, books, FRAMES]."""
+
+    def __init__(self, books, lengths, shards, seed):
+        self.books, self.lengths = books, lengths
+        self.rng = np.random.default_rng(seed)
+        self.items = corpus.load(shards)
+        self.by_phone = {}
+        for key, (first, end) in books.groups.items():
+            self.by_phone.setdefault(key.split()[0], []).extend(range(first, end))
+        self.silences = sum((self.by_phone[k] for k in ("lead", "pause", "tail")), [])
+
+    def locked(self, item):
+        _, phones, analysis = item
+        names, n, features = grid.lay(phones, analysis.astype(np.float32), config.TEMPO, self.lengths)
+        found = self.books.encode(codes.states(names, n), codes.flatten(features))
+        speaker = int(self.rng.integers(speakers.COUNT))
+        start = int(self.rng.integers(max(1, len(features) - FRAMES)))
+        cut = slice(start, start + FRAMES)
+        source = features if self.rng.random() < 0.5 else self.books.decode(found)
+        return vocoder.synthesize(source[cut], *speakers.pair(speaker)), found[:, cut], speaker
+
+    def natural(self, item):
+        _, phones, analysis = item
+        tempo = self.rng.uniform(0.8, 1.4)
+        knots = int(len(analysis) * STEP_MS / 1000 / grid.FRAME_SECONDS * vocoder.KNOTS * tempo) - vocoder.KNOTS
+        at = (np.arange(knots // vocoder.KNOTS * vocoder.KNOTS) + 0.5) / vocoder.KNOTS * grid.FRAME_SECONDS / tempo
+        at = at + self.rng.uniform(0, grid.FRAME_SECONDS)
+        row = np.minimum((at * 1000 / STEP_MS).astype(int), len(analysis) - 1)
+        features = analysis[row].astype(np.float32).reshape(-1, vocoder.KNOTS, analysis.shape[1])
+        start = int(self.rng.integers(max(1, len(features) - FRAMES)))
+        features = features[start:start + FRAMES]
+        middle = at.reshape(-1, vocoder.KNOTS)[start:start + FRAMES].mean(1)
+        spoken = np.minimum(np.searchsorted([e for _, e in phones], middle), len(phones) - 1)
+        vectors = codes.flatten(features)
+        found = np.zeros((1 + len(self.books.details), len(features)), np.int64)
+        for i, p in enumerate(spoken):
+            some = self.silences if phones[p][0] == grid.SILENCE else self.by_phone[phones[p][0]]
+            found[0, i] = some[np.square(self.books.semantic[some] - vectors[i]).sum(1).argmin()]
+        rest = vectors - self.books.semantic[found[0]]
+        for b, centre in enumerate(self.books.details):
+            found[1 + b] = codes.nearest(rest, centre)
+            rest = rest - centre[found[1 + b]]
+        pitch = np.exp(self.rng.uniform(np.log(75), np.log(250)))
+        formant = self.rng.uniform(0.86, 1.25)
+        blocks = len(features) * vocoder.BLOCKS
+        bend = np.interp(np.arange(blocks), np.linspace(0, blocks, 6), self.rng.normal(0, 0.12, 6))
+        k = speakers.PITCHES[np.abs(np.log(pitch / speakers.hertz(np.array(speakers.PITCHES)))).argmin()]
+        f = speakers.FORMANTS[np.abs(formant - np.array(speakers.FORMANTS)).argmin()]
+        wave = vocoder.synthesize_free(features, pitch * np.exp(bend), formant, self.rng)
+        return wave, found, speakers.index(k, f)
+
+    def batch(self, size):
+        audio, rows = [], []
+        while len(rows) < size:
+            item = self.items[self.rng.integers(len(self.items))]
+            wave, found, speaker = (self.locked if self.rng.random() < 0.5 else self.natural)(item)
+            if found.shape[1] < FRAMES:
+                continue
+            wave = wave * speakers.GAIN * np.exp(self.rng.uniform(-1.2, 0.7))
+            if self.rng.random() < 0.6:
+                wave = wave + self.rng.standard_normal(len(wave)) * np.exp(self.rng.uniform(-9, -5))
+            if self.rng.random() < 0.3:                                # a room's or a microphone's colour
+                wave = wave + self.rng.uniform(-0.5, 0.5) * np.concatenate([[0], wave[:-1]])
+            rows.append(np.concatenate([found[:1], np.full((1, FRAMES), speaker), found[1:]]))
+            audio.append(np.clip(wave, -1, 1).astype(np.float32))
+        return torch.from_numpy(np.stack(audio))[:, None], torch.from_numpy(np.stack(rows))
+
+
+def trained_parts(codec):
+    q = codec.quantizer
+    return dict(encoder=codec.encoder, downsample=q.downsample, pre_module=q.pre_module,
+                projections=nn.ModuleList(b.in_proj for b in q.books()))
+
+
+def losses(codec, sharpness, phone_of_class, audio, rows):
+    """-> cross-entropy per book, of the phones, and how often the book is right"""
+    z = codec.latents(audio)
+    each, right = [], []
+    for i, book in enumerate(codec.quantizer.books()):
+        logits = book.cosines(z) * sharpness[i].exp()
+        if i == 1:
+            logits = logits[..., :speakers.COUNT]
+        wanted = rows[:, i]
+        each.append(F.cross_entropy(logits[:, SKIP:].flatten(0, 1), wanted[:, SKIP:].flatten()))
+        right.append((logits.argmax(-1) == wanted)[:, SKIP:].float().mean().item())
+        if i == 0:
+            share = logits[:, SKIP:].softmax(-1) @ phone_of_class
+            phones = phone_of_class.argmax(1)[wanted[:, SKIP:]]
+            phone = F.nll_loss((share + 1e-6).log().flatten(0, 1), phones.flatten())
+        z = z - book.entry(wanted)
+    return each, phone, right
+
+
+def run(steps=STEPS):
+    torch.set_num_threads(1)
+    torch.manual_seed(SEED)
+    books, lengths = codes.Books.load(), durations.Durations.load()
+    data = Listening(books, lengths, range(SHARDS), SEED)
+    state = torch.load(config.work("decoder.pt"), weights_only=False)
+    codec = Codec(CodecSizes(**state["sizes"]))
+    codec.load_state_dict(state["codec"])
+    codec.requires_grad_(False)
+    parts = trained_parts(codec)
+    for part in parts.values():
+        part.requires_grad_(True)
+    names = sorted({k.split()[0] for k in books.groups})
+    phone_of_class = torch.zeros(codes.SEMANTIC, len(names))
+    for key, (first, end) in books.groups.items():
+        phone_of_class[first:end, names.index(key.split()[0])] = 1
+    sharpness = nn.Parameter(torch.full((len(codec.quantizer.books()),), 2.7))
+    own = [n for n, p in codec.named_parameters() if p.requires_grad]
+    parameters = [p for p in codec.parameters() if p.requires_grad] + [sharpness]
+    optimizer = torch.optim.AdamW(parameters, lr=RATE, betas=(0.9, 0.98), weight_decay=1e-3)
+    path, done = config.work("encoder.pt"), 0
+    if path.exists():
+        state = torch.load(path, weights_only=False)
+        codec.load_state_dict(state["parts"], strict=False)
+        sharpness.data.copy_(state["sharpness"])
+        optimizer.load_state_dict(state["optimizer"])
+        done = state["step"]
+    else:
+        audio = data.batch(8)[0]
+        even_out(codec.encoder, lambda: codec.encoder(audio))
+    average, begun, first = None, time.time(), done
+    for step in range(done, steps):
+        for group in optimizer.param_groups:
+            group["lr"] = schedule(step, steps, RATE)
+        each, phone, right = losses(codec, sharpness, phone_of_class, *data.batch(BATCH))
+        loss = each[0] + phone + each[1] + 0.2 * sum(each[2:])
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(parameters, 3.0)
+        optimizer.step()
+        now = np.array([phone.item(), *(e.item() for e in each), *right])
+        average = now if average is None else 0.97 * average + 0.03 * now
+        n = len(each)
+        if (step + 1) % 50 == 0:
+            print(step + 1, "phone {:.3f} books".format(average[0]), np.round(average[1:1 + n], 3), "right",
+                  np.round(average[1 + n:], 3), f"{(time.time() - begun) / (step + 1 - first):.3f} s/step", flush=True)
+        if (step + 1) % 250 == 0 or step + 1 == steps:
+            config.note("encoder", steps=step + 1, phone=round(average[0], 3), semantic_right=round(average[1 + n], 3),
+                        speaker_right=round(average[2 + n], 3))
+            kept = codec.state_dict()
+            save(path, parts={k: kept[k] for k in own}, sharpness=sharpness.data, optimizer=optimizer.state_dict(),
+                 step=step + 1)
+
+
+if __name__ == "__main__":
+    run(*map(int, sys.argv[1:]))

@@ -1,0 +1,48 @@
+"""Stage 8: the shipped voices: a sentence in the teacher's own codes with the speaker's book set, decoded to a clip."""
+import struct
+
+import numpy as np
+import soundfile
+import torch
+
+from . import codes, config, durations, grid, speakers, vocoder
+
+SENTENCES = {
+    "clara": "The garden is quiet this morning, and the first roses are open.",
+    "nora": "My little boat is yellow, and it sails around the whole lake.",
+    "marcus": "The train leaves in twenty minutes, so we still have time for coffee.",
+    "bruno": "An old wooden bridge leads over the river to the market.",
+    "robin": "Put the letters on the table, please, and close the window.",
+}
+
+
+def s2voice(path, frame_codes, transcript, rate, codebook_size):
+    """Version 1 of the format (model.md, section 7). frame_codes [codebooks, frames]"""
+    body = np.ascontiguousarray(frame_codes, "<i4").tobytes()
+    text = transcript.encode() + b"\0"
+    head = struct.pack("<8sIiiiiQQ", b"S2VOICE\0", 1, *frame_codes.shape, rate, codebook_size, len(text), len(body))
+    path.write_bytes(head + text + body)
+
+
+def spoken_codes(sentence, speaker, books, lengths):
+    """-> codes [books, frames] of the sentence in a speaker's voice, straight from the teacher"""
+    names, n, features = grid.utterance(sentence, config.TEMPO, lengths)
+    c = books.encode(codes.states(names, n), codes.flatten(features))
+    return np.concatenate([c[:1], np.full((1, c.shape[1]), speaker), c[1:]])
+
+
+def run():
+    from .export import load
+    codec = load()[1]
+    books, lengths = codes.Books.load(), durations.Durations.load()
+    for name, speaker in speakers.SHIPPED.items():
+        c = spoken_codes(SENTENCES[name], speaker, books, lengths)
+        s2voice(config.work(f"voices/{name}.s2voice"), c, SENTENCES[name], vocoder.RATE, codes.SEMANTIC)
+        with torch.no_grad():
+            wave = codec.decode(torch.from_numpy(c)[None])[0, 0].numpy()
+        soundfile.write(config.work(f"voices/{name}.flac"), wave, vocoder.RATE, subtype="PCM_16")
+    config.note("voices", count=len(speakers.SHIPPED))
+
+
+if __name__ == "__main__":
+    run()
