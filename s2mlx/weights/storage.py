@@ -7,9 +7,11 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import mlx.core as mx
 from gguf.constants import GGMLQuantizationType
 
 from ..errors import ModelError
+from . import affine
 
 _T = GGMLQuantizationType
 GROUPS_OF_16 = frozenset({_T.Q2_K, _T.Q3_K, _T.Q6_K})  # MLX has no product for these
@@ -35,6 +37,15 @@ class Part(NamedTuple):
     type: GGMLQuantizationType
     role: str
 
+    @property
+    def packed(self) -> int:
+        """Bytes in memory when it is kept as small as can be."""
+        if self.role == "other":
+            return 4 * self.elements
+        if self.role == "matrix" and self.type in affine.KINDS:
+            return self.elements * affine.BITS[self.type] // 8 + self.elements // affine.GROUP * 8
+        return self.nbytes
+
 
 def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str, Storage]:
     """The form of every tensor.
@@ -44,11 +55,9 @@ def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str,
     Raises `ModelError` when not even the packed model fits. The plan depends on the file, the limit and the machine
     alone, so that a seed gives the same speech every time.
     """
-    import mlx.core as mx
-
     from ..kernels import available
 
-    least = sum(p.nbytes if p.role != "other" else 4 * p.elements for p in parts.values())
+    least = sum(part.packed for part in parts.values())
     most = machine_memory() if memory_limit is None else memory_limit
     if least > most:
         raise ModelError(f"{path}: the weights need {least / 1e9:.1f} GB of memory, {most / 1e9:.1f} GB are allowed; "
@@ -61,7 +70,7 @@ def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str,
 def _densify(parts, spare) -> dict[str, Storage]:
     forms = {name: Storage.TABLE if part.role == "table" else Storage.PACKED for name, part in parts.items()}
     for name in sorted((n for n in parts if parts[n].role == "matrix"), key=lambda n: _rank(n, parts[n])):
-        cost = 4 * parts[name].elements - parts[name].nbytes
+        cost = 4 * parts[name].elements - parts[name].packed
         if cost > spare:
             break
         spare -= cost
