@@ -12,9 +12,11 @@ class Held:
 
     def wrote(self, frames: int, speech: bool, before: float, now: float) -> None:
         """`frames` were taken by a write that began at `before` and returned at `now`."""
-        self._dry_at = max(self._dry_at, before) + frames / self._rate
-        # The two clocks drift apart; what was written is never heard later than the device's buffer is long.
-        self._dry_at = max(now, min(self._dry_at, now + self._latency))
+        full = now + self._latency
+        if now - before > 0.5 * frames / self._rate:
+            self._dry_at = full     # it had to wait for room, so the buffer is full: two clocks that drift apart meet here
+        else:
+            self._dry_at = max(now, min(max(self._dry_at, before) + frames / self._rate, full))
         if speech:
             self._speech_ends = self._dry_at
 

@@ -44,11 +44,9 @@ class Playback:
         self._pace = Pace()
         self._held: Held | None = None           # with the stream
         self._underflows = 0                     # the device's own count, as last seen
-        self._epoch = 0                          # which utterance a block belongs to
         self._reset()
 
     def _reset(self) -> None:
-        self._epoch += 1
         self._source, self._line = Line(), Line()    # at the model's and at the device's rate
         self._resampler: StreamResampler | None = None
         self._pace = Pace(self._pace.rtf, self._pace.expected)
@@ -214,14 +212,12 @@ class Playback:
             return 0
         with self.changed:
             block, speech, wait = self._next(events)
-            epoch = self._epoch
         if block is None:
             return wait
         before = self.backend.clock()
         taken = self._device_call(self._stream.write, block)
         with self.changed:
-            if epoch == self._epoch:
-                self._wrote(len(block), taken, speech, before, events)
+            self._wrote(len(block), taken, speech, before, events)
         return 0
 
     def _device_call(self, function, *arguments):

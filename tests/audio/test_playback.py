@@ -309,15 +309,45 @@ def test_a_device_that_cannot_be_opened():
     assert "busy" in str(player.error) and len(player.unheard()) == RATE
 
 
-def test_a_slow_device_loses_nothing():
-    """A card whose crystal runs three percent slow: the clocks drift apart, the sound stays whole."""
-    world, samples = World(), speech(20)
-    system = System(world, 512)
+@pytest.mark.parametrize("crystal", [0.97, 1.03])
+def test_a_device_with_a_clock_of_its_own_loses_nothing(crystal):
+    """A card whose crystal runs three percent slow or fast: the sound stays whole, and position stays with the ear."""
+    world, samples = World(), speech(15)
+    system = System(world, 441)
     player = playback(system, RATE)
-    player._open = lambda opened=player._open: (opened(), setattr(system.speaker, "rate", RATE * 0.97))
+    player._open = lambda opened=player._open: (opened(), setattr(system.speaker, "rate", RATE * crystal))
     produce(world, player, samples, even(len(samples), 8192), 0.5, RATE)
+    apart = []
+    world.at(14, lambda: apart.append(player.position - len(system.speaker.heard()) / RATE))
     run(player, world)
     assert gaps_and_loss(system.speaker.heard(), samples) == (0, True) and player.underruns == 0
+    assert abs(apart[0]) < 0.04
+
+
+def test_a_new_utterance_cuts_the_old_one_off():
+    world, first, second = World(), speech(3, seed=1), speech(1, seed=2)
+    system = System(world, 512)
+    player = playback(system, RATE)
+    produce(world, player, first, [len(first)], 0.1, RATE)
+    heard_before = []
+
+    def again():
+        heard_before.append(len(system.speaker.heard()))
+        player.begin(0.5, 1)
+        player.play(second)
+        player.finish()
+
+    world.at(1.0, again)
+    run(player, world)
+    heard = system.speaker.heard()
+    assert np.array_equal(np.trim_zeros(heard[-len(second) - 8192:])[-len(second):], second)
+    assert np.count_nonzero(heard) - len(second) - heard_before[0] < 0.03 * RATE
+    assert player.position == pytest.approx(1) and player.underruns == 0
+
+
+def test_a_speech_longer_than_expected_keeps_some_reserve():
+    assert seconds_needed(1.5, 10, 10, 0.05) > seconds_needed(1.5, 10, 9.9, 0.05) > 0.5
+    assert seconds_needed(None, None, 0, 0) > 0.1
 
 
 def test_two_utterances_on_one_stream():

@@ -63,6 +63,8 @@ def test_a_device_that_hangs_blocks_nobody():
     assert player.error is None and not player.wait(0)
     backend.now += LIMIT + 1
     assert player.error is None          # so far it may be this process that slept
+    backend.now += CONFIRM / 2
+    assert player.error is None
     backend.now += CONFIRM
     assert "does not answer" in str(player.error) and "Simulated speaker" in str(player.error)
     assert player.wait(10) is False
