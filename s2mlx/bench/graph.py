@@ -29,7 +29,7 @@ from ..sampler import uniforms
 # Nodes that only look at their input's memory in another way: no launch on a GPU.
 _VIEWS = frozenset("Broadcast BroadcastAxes Reshape Transpose Squeeze ExpandDims Slice Split AsStrided Flatten "
                    "Unflatten View StopGradient Depends NumberOfElements".split())
-_NODE = re.compile(r'^\{ (\d+) \[label ="(\w+)"')
+_NODE = re.compile(r'^\{ (\d+) \[label ="([^"]+)"')
 _OUTPUT = re.compile(r'^(\d+) -> "([^"#]+)#\d+"$')
 _INPUT = re.compile(r'^"[^"]+" -> (\d+)$')
 _PROMPT = 32  # positions before the counted frame: the KV cache has room, as in nearly every frame
@@ -48,7 +48,7 @@ class Graph:
 
     def table(self, top: int = 15) -> str:
         """The most frequent kinds, one a line."""
-        lines = [f"{n:6}  {kind}{'  (view)' if kind in _VIEWS else ''}" for kind, n in self.kinds.most_common(top)]
+        lines = [f"{n:6}  {kind}{'  (view)' if _is_view(kind) else ''}" for kind, n in self.kinds.most_common(top)]
         rest = self.nodes - sum(n for _, n in self.kinds.most_common(top))
         return "\n".join([*lines, *([f"{rest:6}  others"] if rest else [])])
 
@@ -61,8 +61,12 @@ def count(outputs: list[mx.array], names: Mapping[str, mx.array] | None = None) 
     for named in _batches(names or {}):
         made = _read([], named)[2]
         labels |= {node: kind for node, kind in made.items() if node in labels}
-    launches = sum(inputs[node] if kind == "Concatenate" else kind not in _VIEWS for node, kind in labels.items())
+    launches = sum(inputs[node] if kind == "Concatenate" else not _is_view(kind) for node, kind in labels.items())
     return Graph(Counter(labels.values()), launches)
+
+
+def _is_view(kind: str) -> bool:
+    return kind.split()[0] in _VIEWS  # "View float32": some kinds carry a type
 
 
 def _read(outputs: list[mx.array], names: Mapping[str, mx.array]) -> tuple[dict[str, str], Counter, dict[str, str]]:

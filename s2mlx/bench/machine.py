@@ -1,7 +1,8 @@
 """What a machine can do: its memory bandwidth, measured; and what Apple's chips could do at best, computed.
 
 One frame reads the Slow-AR once, its restricted head once and the Fast-AR once per residual code; nothing but the
-memory bounds how fast that goes. So bytes per frame over bytes per second is a time that no program can beat at batch 1.
+memory bounds how fast that goes. So bytes per frame over bytes per second is a time that no program can beat at
+batch 1.
 """
 
 from __future__ import annotations

@@ -45,7 +45,8 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
     yield "memory bound", f"{reads['bound'] * 1e3:.2f} ms a frame: {100 * share:.0f} % of the time taken"
     if more := f.get("extrapolated"):
         yield f"at {more['layers']} layers", (f"{more['frame'] * 1e3:.0f} ms a frame, "
-                                              f"real-time factor {more['rtf']:.2f}, memory bound {more['bound'] * 1e3:.0f} ms ({_mb(more['reads'])})")
+                                              f"real-time factor {more['rtf']:.2f}, memory bound "
+                                              f"{more['bound'] * 1e3:.0f} ms ({_mb(more['reads'])})")
         yield "", "assuming that each layer takes what each of these takes, and all else as measured"
     for size, times in f.get("batches", {}).items():
         one = times["median"] / int(size)

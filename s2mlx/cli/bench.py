@@ -22,7 +22,7 @@ def configure(parser) -> None:
     parser.option("--batch", type=_sizes, default=(), metavar="N,N,...",
                   help="also time so many sequences in step, such as 1,2,4")
     parser.option("--synthetic", choices=["full", "tiny"], yields_to=("model",),
-                  help="a model of random weights instead: full has S2 Pro's widths and few layers (2 GB of disk meanwhile)")
+                  help="a model of random weights instead: full has S2 Pro's widths, few layers and takes 2 GB of disk")
     parser.option("--layers", type=int, default=2, metavar="N", help="of --synthetic full; default 2")
     parser.option("--type", default="q8_0", metavar="TYPE,...",
                   help="of --synthetic, each in turn: q8_0, q6_k, q4_k_m, f16, ...; default q8_0")

@@ -23,6 +23,12 @@ def test_counts_nodes_and_launches(x):
     assert (found.nodes, found.launches) == (4, 2)
 
 
+def test_kinds_of_two_words_count_too(x):
+    found = graph.count([mx.sum(x) + x.view(mx.int32)])
+    assert found.kinds["Sum"] + found.kinds["Reduce Sum"] == 1 and found.kinds["View int32"] == 1
+    assert found.nodes - found.launches >= 1  # the view
+
+
 def test_shared_nodes_count_once_and_evaluated_ones_not_at_all(x):
     y = mx.exp(x)
     assert graph.count([mx.abs(y), mx.sin(y)]).nodes == 3

@@ -1,0 +1,235 @@
+"""How long a frame takes here and in mlx-audio: the same synthetic weights of S2 Pro's widths, one run, turn by turn.
+
+    python tests/bench/compare_mlx_audio.py            # from a checkout in which s2mlx is installed; a few minutes
+
+Installs mlx-audio from PyPI into a virtual environment of its own (`--venv` keeps it for the next time), writes a model
+of few layers into a temporary folder, and lets a process of each engine make frames in turn. Prints a Markdown table.
+Two stages, AR and codec, so that neither holds more than half of a model twice. On Linux both use MLX's CPU backend.
+
+mlx-audio computes in the type of its weights; it gets them as float32, in which it is fastest on the CPU backend
+(`--peer-dtype bfloat16` is what its own checkpoint has).
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+PROMPT = 32  # positions before the first frame, about what the peer's shortest prompt has
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--venv", type=Path, help="virtual environment of mlx-audio, made if it is not there")
+    options.add_argument("--layers", type=int, default=2, help="of the Slow-AR (the real one has 36)")
+    options.add_argument("--rounds", type=int, default=3, help="turns that each engine gets")
+    options.add_argument("--frames", type=int, default=3, help="frames a turn")
+    options.add_argument("--codec-frames", type=int, default=4, help="frames decoded at a time")
+    options.add_argument("--peer-dtype", default="float32", choices=["float32", "float16", "bfloat16"])
+    args = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="s2mlx-compare-") as folder:
+        peer = _peer_python(args.venv or Path(folder) / "venv")
+        from s2mlx.bench import synthetic
+
+        model = synthetic.write_model(folder, synthetic.full(args.layers, "f16"))
+        rows, notes = [], []
+        for stage, works in (("ar", {"ar": (f"AR, {args.layers} Slow-AR + 4 Fast-AR layers", args.frames)}),
+                             ("codec", {"whole": (f"codec, {args.codec_frames} frames at once", args.codec_frames),
+                                        "stream": ("codec, streaming one frame", 1)})):
+            workers = [_Worker(python, side, stage, model, args.peer_dtype) for python, side in
+                       ((peer, "peer"), (Path(sys.executable), "ours"))]
+            for work, (title, frames) in works.items():
+                rows.append((title, *_compare(workers, work, frames, args.rounds)))
+            notes += [worker.close() for worker in workers]
+        print(_table(rows, notes))
+
+
+def _peer_python(folder: Path) -> Path:
+    python = folder / "bin" / "python"
+    if not python.exists():
+        print("installing mlx-audio ...", file=sys.stderr)
+        venv.create(folder, with_pip=True)
+        backend = ["mlx[cpu]"] if platform.system() == "Linux" else ["mlx"]
+        subprocess.run([python, "-m", "pip", "install", "-q", "mlx-audio", *backend], check=True)
+    return python
+
+
+def _compare(workers, work: str, frames: int, rounds: int) -> list[list[float]]:
+    """Seconds a frame of each worker, turn by turn; the first turn of each, which warms up, is left out."""
+    seconds = [[] for _ in workers]
+    for turn in range(rounds + 1):
+        for worker, taken in zip(workers, seconds):
+            answer = worker.ask(work, frames)
+            print(f"{work}, turn {turn}: {worker.side} {answer:.3f} s a frame", file=sys.stderr)
+            if turn:
+                taken.append(answer)
+    return seconds
+
+
+def _table(rows, notes) -> str:
+    lines = [f"| seconds a frame | mlx-audio {notes[0]['version']} | s2mlx | ratio |", "|---|--:|--:|--:|"]
+    for title, peer, ours in rows:
+        cells = [f"{statistics.median(s):.3f} ({min(s):.3f} to {max(s):.3f})" for s in (peer, ours)]
+        lines.append(f"| {title} | {cells[0]} | {cells[1]} | {statistics.median(ours) / statistics.median(peer):.3f} |")
+    memory = ", ".join(f"{n['side']} {n['stage']} {n['memory'] / 1e9:.1f} GB" for n in notes)
+    return "\n".join([*lines, "", f"MLX {notes[0]['mlx']} on {platform.machine()}, {os.cpu_count()} cores; peak memory: {memory}."])
+
+
+class _Worker:
+    """A process of one engine that makes frames when asked to."""
+
+    def __init__(self, python: Path, side: str, stage: str, model: Path, dtype: str):
+        self.side = side
+        command = [str(python), __file__, "--worker", side, stage, str(model), dtype]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._answer()
+
+    def ask(self, work: str, frames: int) -> float:
+        self._tell({"work": work, "frames": frames})
+        return self._answer()["seconds"] / frames
+
+    def close(self) -> dict:
+        self._tell({"work": "end"})
+        note = self._answer()
+        self._process.wait()
+        return note
+
+    def _tell(self, message: dict) -> None:
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+
+    def _answer(self) -> dict:
+        line = self._process.stdout.readline()
+        if not line:
+            sys.exit(f"the process of {self.side} ended (exit code {self._process.wait()})")
+        return json.loads(line)
+
+
+def serve(side: str, stage: str, model: str, dtype: str) -> None:
+    """What a worker runs: loads its stage, then answers {work, frames} with {seconds}."""
+    import resource
+
+    replies, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not get among the answers
+    reply = lambda message: print(json.dumps(message), file=replies, flush=True)
+    load = {"peer": {"ar": peer_ar, "codec": peer_codec}, "ours": {"ar": our_ar, "codec": our_codec}}[side][stage]
+    works = load(model, dtype)
+    reply({"ready": True})
+    while (message := json.loads(sys.stdin.readline()))["work"] != "end":
+        began = time.perf_counter()
+        works[message["work"]](message["frames"])
+        reply({"seconds": time.perf_counter() - began})
+    from importlib.metadata import version
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    reply({"side": side, "stage": stage, "memory": peak, "mlx": version("mlx"),
+           "version": version("mlx-audio" if side == "peer" else "s2mlx")})
+
+
+def our_ar(model: str, dtype: str) -> dict:
+    from s2mlx.bench.speed import prompt
+    from s2mlx.dual_ar import DualAR
+    from s2mlx.generate import Request, generate
+    from s2mlx.options import Sampling
+    from s2mlx.weights import open_checkpoint
+    from s2mlx.weights.scope import Scope
+
+    with open_checkpoint(model) as checkpoint:
+        dual_ar = DualAR(Scope(checkpoint.tensors), checkpoint.config, end_id=256)
+    request = Request(prompt(dual_ar, PROMPT), seed=1, max_frames=4096, min_frames=4096)
+    frames = generate(dual_ar, request, Sampling(0.8, 0.8, 30))
+    return {"ar": lambda count: [next(frames) for _ in range(count)]}
+
+
+def our_codec(model: str, dtype: str) -> dict:
+    from s2mlx.codec import Codec
+    from s2mlx.weights import open_checkpoint
+    from s2mlx.weights.scope import Scope
+
+    with open_checkpoint(model) as checkpoint:
+        codec = Codec(Scope(checkpoint.tensors).within("c"), checkpoint.config.codec)
+    stream = codec.stream()
+    return {"whole": lambda count: codec.decode(_codes(count)), "stream": lambda count: stream.decode(_codes(count))}
+
+
+def peer_ar(model: str, dtype: str) -> dict:
+    import mlx.core as mx
+    from mlx_audio.tts.models.fish_qwen3_omni.config import FishTextConfig, ModelConfig
+    from mlx_audio.tts.models.fish_qwen3_omni.fish_speech import Model
+    from mlx_audio.tts.models.fish_qwen3_omni.prompt import Conversation
+
+    weights = {f"model.{k}": v.astype(getattr(mx, dtype)) for k, v in mx.load(model, format="gguf").items()
+               if not k.startswith("c.")}
+    layers = len([k for k in weights if k.startswith("model.layers.") and k.endswith("wo.weight")])
+    config = ModelConfig(text_config=FishTextConfig(n_layer=layers))
+    peer = Model(config)
+    peer.load_weights(list(weights.items()), strict=True)
+    mx.eval(peer.parameters())
+
+    class Bytes:
+        """Stands in for the tokenizer: a token per byte."""
+
+        def encode(self, text):
+            return list(text.encode())
+
+        def get_token_id(self, name):
+            return config.eos_token_id
+
+    peer.tokenizer = Bytes()
+    bias = mx.full((1, config.text_config.vocab_size), -1e9)
+    bias[:, config.semantic_start_token_id : config.semantic_end_token_id + 1] = 0.0  # and the end is never drawn
+    peer.semantic_logit_bias = bias
+    frames = peer._iter_codes_for_batch(conversation=Conversation([]), batch_text="x" * 400, max_new_tokens=4096, top_p=0.8,
+                                        top_k=30, temperature=0.8)
+    return {"ar": lambda count: [mx.eval(next(frames)) for _ in range(count)]}
+
+
+def peer_codec(model: str, dtype: str) -> dict:
+    import mlx.core as mx
+    from mlx.utils import tree_flatten
+    from mlx_audio.codec.models.fish_s1_dac import build_ae
+    from mlx_audio.codec.models.fish_s1_dac.fish_s1_dac import _normalize_weight
+
+    codec = build_ae()
+    known, weights = dict(tree_flatten(codec.parameters())), {}
+    for name, value in mx.load(model, format="gguf").items():
+        if not name.startswith("c."):
+            continue
+        name, value = name[2:], value.astype(getattr(mx, dtype))
+        stem = name.removesuffix(".weight").removesuffix(".bias").removesuffix(".conv")
+        if f"{stem}.weight_v" not in known:
+            weights[name] = value
+        elif name.endswith(".bias"):
+            weights[f"{stem}.bias"] = value
+        else:  # weight norm of a kernel with its own norm is that kernel
+            weights[f"{stem}.weight_v"], weights[f"{stem}.weight_g"] = value, _normalize_weight(value, except_dim=0)
+    if unknown := set(weights) - set(known):
+        sys.exit(f"mlx-audio's codec does not know {sorted(unknown)[:3]} ...")
+    codec.load_weights(list(weights.items()), strict=False)
+    mx.eval(codec.parameters())
+    codec.fold_weight_norm()
+    codec.reset_streaming_state()
+
+    def whole(count):
+        mx.eval(codec.decode(mx.array(_codes(count))[None], mx.array([count]))[0])
+
+    return {"whole": whole, "stream": lambda count: mx.eval(codec.streaming_step(mx.array(_codes(count))[None]))}
+
+
+def _codes(frames: int):
+    import numpy as np
+
+    return np.random.default_rng(1).integers(0, 1024, (10, frames)).astype(np.int32)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--worker"]:
+        serve(*sys.argv[2:])
+    else:
+        main()
