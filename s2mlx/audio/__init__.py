@@ -1,0 +1,1 @@
+"""Sound in and out: files, rates, levels, loudspeakers, microphones. No model code."""

@@ -1,7 +1,7 @@
 """Loudspeakers and microphones by name and number. Loads PortAudio only when asked; opens nothing.
 
 PortAudio comes inside the sounddevice package on macOS and is a system package on Linux. Its list of devices is made
-when it starts; `refresh` makes it anew, which is allowed only while no stream is open.
+when it starts; `refresh` makes it anew, which PortAudio allows only while no stream is open.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ..errors import DeviceError
 _lock = threading.Lock()
 _ready = None  # the sounddevice module, once it has loaded
 _keep = []     # a callback handed to C must outlive the call
+_streams = 0   # open or being opened; PortAudio is one for the whole process, and so is this
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,12 @@ def sounddevice():
 
 
 def list_devices(refresh: bool = False) -> list[Device]:
-    """All devices. `refresh` looks for those plugged in since; the caller must have no stream open."""
+    """All devices. `refresh` looks for those plugged in since; while a stream is open the list stays as it was."""
     sd = sounddevice()
-    if refresh:
-        sd._terminate()
-        sd._initialize()
+    with _lock:
+        if refresh and not _streams:
+            sd._terminate()
+            sd._initialize()
     try:
         hosts = sd.query_hostapis()
         default_in, default_out = sd.default.device
@@ -64,6 +66,19 @@ def list_devices(refresh: bool = False) -> list[Device]:
                        hosts[entry["hostapi"]]["name"]) for entry in sd.query_devices()]
     except sd.PortAudioError as error:
         raise DeviceError(f"the system's sound devices cannot be listed: {error.args[0]}") from None
+
+
+def stream_opens() -> None:
+    """A stream is about to be opened: from now on the list must stay."""
+    global _streams
+    with _lock:
+        _streams += 1
+
+
+def stream_closed() -> None:
+    global _streams
+    with _lock:
+        _streams -= 1
 
 
 def find_output(query: int | str | None = None) -> Device:

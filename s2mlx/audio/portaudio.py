@@ -44,9 +44,11 @@ class PortAudio:
 
 
 def _open(sd, kind, device: Device, rate: float, channels: int, latency):
+    devices.stream_opens()
     try:
         return kind(samplerate=rate, device=device.index, channels=channels, dtype="float32", latency=latency)
     except sd.PortAudioError as error:
+        devices.stream_closed()
         if rate != device.default_rate and "sample rate" in str(error).lower():
             raise RateRefused(f"{device.name} does not run at {rate:g} Hz") from None
         raise DeviceError(f"cannot open {device.name}: {_text(error)}") from None
@@ -66,6 +68,7 @@ class _Stream:
 
     def close(self) -> None:
         self._stream.close(ignore_errors=True)
+        devices.stream_closed()
 
     def _call(self, function, *arguments):
         try:

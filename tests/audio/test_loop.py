@@ -186,7 +186,12 @@ def test_the_recorder_hears_what_is_played(loop, tmp_path):  # noqa: F811
 def test_devices_are_listed_and_found(loop):  # noqa: F811
     text = loop.python("from s2mlx.audio.devices import *\n"
                        "print(find_output().name, find_input().name, find_output('pulse').index)\n"
-                       "assert list_devices(refresh=True)")
+                       "assert list_devices(refresh=True)\n"
+                       "from s2mlx.audio.portaudio import PortAudio\n"
+                       "stream = PortAudio().open_output(find_output(), 44100)\n"
+                       "assert list_devices(refresh=True)           # leaves the open stream alone\n"
+                       "import numpy; assert stream.write(numpy.zeros(100, 'f')) == 100\n"
+                       "stream.close()\nassert list_devices(refresh=True)")
     assert text.stdout.split()[:2] == ["default", "default"] and text.stderr == ""
 
 
