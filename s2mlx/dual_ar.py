@@ -57,22 +57,15 @@ class DualAR:
         return self.slow.prefill(matrix, cache, keep_going)
 
     def picker(self, sampling: Sampling):
-        """-> pick(outputs, window, uniforms float32 [B, C + 1], may_end bool [B]) -> State: the frame that the
-        Slow-AR's outputs (hidden, normed) lead to. Uniform 0 is the semantic draw, 1..C-1 the residual ones, C the redraw.
-        """
+        """-> pick(outputs, window, uniforms float32 [B, C + 1], may_end list of B bools) -> State: the frame that the
+        Slow-AR's outputs lead to. Uniforms 0 and 1 are the semantic draw's and redraw's, k + 1 is codebook k's."""
         draw_semantic, draw = make_semantic_sampler(sampling), make_sampler(sampling)
-        end = self.end_token
 
         def pick(outputs, window, uniforms, may_end) -> State:
-            hidden, normed = outputs
-            logits = self.slow.logits(normed)
-            if not all(may_end):
-                closed = mx.array([[0.0 if m else -np.inf] for m in may_end])
-                logits = mx.concatenate([logits[:, :end], logits[:, end:] + closed], axis=-1)
-            tokens = draw_semantic(logits, uniforms[:, 0], uniforms[:, -1], window, end)
-            semantic = mx.minimum(tokens, end - 1)
-            codes = self.fast.complete(self.fast.input(hidden, normed), semantic, lambda l, k: draw(l, uniforms[:, k]))
-            window = mx.concatenate([window[:, 1:], tokens[:, None]], axis=-1)
+            hidden, last = outputs
+            tokens, window = draw_semantic(self.slow.logits(last), uniforms[:, :2], window, mx.array(may_end, mx.int32))
+            semantic = mx.minimum(tokens, self.end_token - 1)
+            codes = self.fast.complete(self.fast.input(hidden, last), semantic, lambda l, k: draw(l, uniforms[:, k + 1]))
             return State(tokens, mx.stack(codes, axis=-1), window)
 
         return pick

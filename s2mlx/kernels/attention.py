@@ -1,12 +1,16 @@
 """Attention of a few new positions, from the fused qkv product to the mixed values, with RoPE and q/k norm inside.
 
-Shapes: qkv [B, n, (heads + 2 kv_heads) * head_dim] laid out [q | k | v]; keys and values [B, kv_heads, positions,
+Shapes: qkv [B, n, (heads + 2 kv_heads) * head_dim] laid out [q | k | v], or rows [B, ...] for one position each, and then y
+is rows too; keys and values [B, kv_heads, positions,
 head_dim]; `table` of `layers.rope.Rope`, complex64 [positions, head_dim / 2] or its float32 view [positions, head_dim],
 row p for position p. Query head i reads kv head i // (heads / kv_heads). q_gain and k_gain [head_dim]: RMSNorm of q and
 k, or None.
 """
 
 from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
 
 import mlx.core as mx
 
@@ -22,8 +26,8 @@ def fast_attention(qkv: mx.array, keys: mx.array | None, values: mx.array | None
 
     -> (y [B, n, heads * head_dim], keys and values with the new positions [B, kv_heads, P + n, head_dim])."""
     arguments = qkv, keys, values, _real(table), heads, kv_heads, q_gain, k_gain, eps
-    head_dim, length = arguments[3].shape[1], qkv.shape[1] + (0 if keys is None else keys.shape[2])
-    key = ("fast_attention", qkv.dtype, None if keys is None else keys.dtype, head_dim, heads, kv_heads, qkv.shape[1],
+    head_dim, length = arguments[3].shape[1], _positions(qkv) + (0 if keys is None else keys.shape[2])
+    key = ("fast_attention", qkv.dtype, None if keys is None else keys.dtype, head_dim, heads, kv_heads, qkv.shape[1:],
            q_gain is None)
     if length <= MAX_POSITIONS and metal.trusted(key, _launch_fast, fast_attention_reference,
                                                  lambda: _sample(arguments, past=keys is not None and 3)):
@@ -31,14 +35,26 @@ def fast_attention(qkv: mx.array, keys: mx.array | None, values: mx.array | None
     return fast_attention_reference(*arguments)
 
 
-def step_attention(qkv: mx.array, keys: mx.array, values: mx.array, positions: mx.array, table: mx.array, heads: int,
-                   kv_heads: int, q_gain: mx.array | None = None, k_gain: mx.array | None = None,
-                   eps: float = 1e-6) -> tuple[mx.array, mx.array, mx.array]:
-    """One new position (qkv [B, 1, ...]) after the first positions[b] ones of keys and values; int32 [B].
+class Prefix(NamedTuple):
+    """A past that sequences share: the first `length` positions of keys and values [1, kv_heads, any, head_dim]."""
 
-    -> (y [B, 1, heads * head_dim], key and value to append at positions[b], [B, kv_heads, 1, head_dim])."""
-    arguments = qkv, keys, values, positions, _real(table), heads, kv_heads, q_gain, k_gain, eps
-    key = ("step_attention", qkv.dtype, keys.dtype, arguments[4].shape[1], heads, kv_heads, q_gain is None)
+    keys: mx.array
+    values: mx.array
+    length: int
+
+
+def step_attention(qkv: mx.array, keys: mx.array | None, values: mx.array | None, positions: mx.array,
+                   table: mx.array, heads: int, kv_heads: int, q_gain: mx.array | None = None,
+                   k_gain: mx.array | None = None, eps: float = 1e-6,
+                   prefix: Prefix | None = None) -> tuple[mx.array, mx.array, mx.array]:
+    """One new position a sequence, qkv [B, 1, ...], at positions[b] (int32 [B]).
+
+    Its past is `prefix`, if there is one, then as much of keys and values [B, kv_heads, capacity, head_dim] as is
+    missing to positions[b] (None: nothing is).
+    -> (y [B, 1, heads * head_dim], key and value to append, [B, kv_heads, 1, head_dim])."""
+    arguments = qkv, keys, values, positions, _real(table), heads, kv_heads, q_gain, k_gain, eps, prefix
+    dtype = (prefix.keys if keys is None else keys).dtype
+    key = ("step_attention", qkv.dtype, dtype, arguments[4].shape[1], heads, kv_heads, q_gain is None, prefix is None)
     if metal.trusted(key, _launch_step, step_attention_reference, lambda: _step_sample(arguments)):
         return _launch_step(*arguments)
     return step_attention_reference(*arguments)
@@ -46,29 +62,32 @@ def step_attention(qkv: mx.array, keys: mx.array, values: mx.array, positions: m
 
 def fast_attention_reference(qkv, keys, values, table, heads, kv_heads, q_gain=None, k_gain=None, eps=1e-6):
     """`fast_attention` in plain MLX."""
-    batch, n, _ = qkv.shape
-    past = 0 if keys is None else keys.shape[2]
+    n, past = _positions(qkv), 0 if keys is None else keys.shape[2]
     q, k, v = _split(qkv, _real(table)[past:past + n], heads, kv_heads, q_gain, k_gain, eps)
     dtype = qkv.dtype if keys is None else keys.dtype
     k, v = k.astype(dtype), v.astype(dtype)
     if keys is not None:
         k, v = mx.concatenate([keys, k], axis=2), mx.concatenate([values, v], axis=2)
     visible = mx.arange(past + n) <= mx.arange(past, past + n)[:, None]
-    return _attend(q, k, v, visible).astype(qkv.dtype), k, v
+    return _attend(q, k, v, visible).astype(qkv.dtype).reshape(*qkv.shape[:-1], -1), k, v
 
 
-def step_attention_reference(qkv, keys, values, positions, table, heads, kv_heads, q_gain=None, k_gain=None, eps=1e-6):
+def step_attention_reference(qkv, keys, values, positions, table, heads, kv_heads, q_gain=None, k_gain=None, eps=1e-6,
+                             prefix=None):
     """`step_attention` in plain MLX."""
+    if prefix is not None:
+        shared = [mx.repeat(a[:, :, :prefix.length], qkv.shape[0], axis=0) for a in prefix[:2]]
+        keys, values = shared if keys is None else (mx.concatenate(p, axis=2) for p in zip(shared, (keys, values)))
     q, k, v = _split(qkv, _real(table)[positions][:, None], heads, kv_heads, q_gain, k_gain, eps)
     k, v = k.astype(keys.dtype), v.astype(keys.dtype)
     visible = (mx.arange(keys.shape[2] + 1) < positions[:, None]) | (mx.arange(keys.shape[2] + 1) == keys.shape[2])
     y = _attend(q, mx.concatenate([keys, k], axis=2), mx.concatenate([values, v], axis=2), visible[:, None, None])
-    return y.astype(qkv.dtype), k, v
+    return y.astype(qkv.dtype).reshape(*qkv.shape[:-1], -1), k, v
 
 
 def _split(qkv, table, heads, kv_heads, q_gain, k_gain, eps):
     """q, k, v float32 [B, heads, n, head_dim], normalised and rotated; `table` [n or B and n, head_dim]."""
-    batch, n, width = qkv.shape
+    batch, n = qkv.shape[0], _positions(qkv)
     x = qkv.astype(mx.float32).reshape(batch, n, heads + 2 * kv_heads, -1)
     q, k, v = x[:, :, :heads], x[:, :, heads:heads + kv_heads], x[:, :, heads + kv_heads:]
     if q_gain is not None:
@@ -91,36 +110,50 @@ def _attend(q, k, v, visible):
     return y.transpose(0, 2, 1, 3).reshape(batch, n, -1)
 
 
+def _positions(qkv: mx.array) -> int:
+    """New positions of each sequence."""
+    return 1 if qkv.ndim == 2 else qkv.shape[1]
+
+
+@cache
+def _count(n: int) -> mx.array:
+    return mx.array([n], mx.int32)
+
+
 def _real(table: mx.array) -> mx.array:
     return table.view(mx.float32) if table.dtype == mx.complex64 else table
 
 
 def _launch_fast(qkv, keys, values, table, heads, kv_heads, q_gain, k_gain, eps):
-    batch, n, _ = qkv.shape
+    batch, n = qkv.shape[0], _positions(qkv)
     past, dtype = (0, qkv.dtype) if keys is None else (keys.shape[2], keys.dtype)
     head_dim = table.shape[1]
     norm, unused = q_gain is not None, table        # an input that the kernel does not read still needs an array
     simdgroups = min(heads // kv_heads * n, 32)
-    cache = (batch, kv_heads, past + n, head_dim), dtype
+    whole = (batch, kv_heads, past + n, head_dim), dtype
     return metal.load("fast_attention.metal")["fast_attention"](
         [qkv, keys if past else qkv, values if past else qkv, table, q_gain if norm else unused,
          k_gain if norm else unused, metal.scalar(eps)],
         grid=(32 * simdgroups, kv_heads, batch), threadgroup=(32 * simdgroups, 1, 1),
-        outputs=[((batch, n, heads * head_dim), qkv.dtype), cache, cache],
+        outputs=[((*qkv.shape[:-1], heads * head_dim), qkv.dtype), whole, whole],
         T=qkv.dtype, C=dtype, D=head_dim, HEADS=heads, KV_HEADS=kv_heads, N=n, PAST=bool(past), NORM=norm)
 
 
-def _launch_step(qkv, keys, values, positions, table, heads, kv_heads, q_gain, k_gain, eps):
+def _launch_step(qkv, keys, values, positions, table, heads, kv_heads, q_gain, k_gain, eps, prefix):
     batch, head_dim = qkv.shape[0], table.shape[1]
     norm, unused = q_gain is not None, table
+    shared = prefix or Prefix(keys, values, 0)
+    if keys is None:
+        keys, values = prefix.keys, prefix.values
     simdgroups = 32 if head_dim <= 128 else 16       # what threadgroup memory holds
     new = (batch, kv_heads, 1, head_dim), keys.dtype
     return metal.load("step_attention.metal")["step_attention"](
-        [qkv, keys, values, positions.astype(mx.int32), table, q_gain if norm else unused, k_gain if norm else unused,
+        [qkv, keys, values, shared.keys, shared.values, _count(shared.length), positions.astype(mx.int32), table, q_gain if norm else unused, k_gain if norm else unused,
          metal.scalar(eps)],
         grid=(32 * simdgroups, heads, batch), threadgroup=(32 * simdgroups, 1, 1),
-        outputs=[((batch, 1, heads * head_dim), qkv.dtype), new, new],
-        T=qkv.dtype, C=keys.dtype, D=head_dim, HEADS=heads, KV_HEADS=kv_heads, NORM=norm, SIMDGROUPS=simdgroups)
+        outputs=[((*qkv.shape[:-1], heads * head_dim), qkv.dtype), new, new],
+        T=qkv.dtype, C=keys.dtype, D=head_dim, HEADS=heads, KV_HEADS=kv_heads, NORM=norm, PREFIX=prefix is not None,
+        SIMDGROUPS=simdgroups)
 
 
 def _sample(arguments, past):
@@ -128,14 +161,15 @@ def _sample(arguments, past):
     qkv, keys, _, table, heads, kv_heads, q_gain, k_gain, eps = arguments
     keys_of = mx.random.split(mx.random.key(0), 3)
     sample = mx.random.normal((1, *qkv.shape[1:]), key=keys_of[0]).astype(qkv.dtype)
-    cache = [None, None]
+    old = [None, None]
     if past:
         shape = 1, kv_heads, past, table.shape[1]
-        cache = [mx.random.normal(shape, key=k).astype(keys.dtype) for k in keys_of[1:]]
-    return sample, *cache, table, heads, kv_heads, q_gain, k_gain, eps
+        old = [mx.random.normal(shape, key=k).astype(keys.dtype) for k in keys_of[1:]]
+    return sample, *old, table, heads, kv_heads, q_gain, k_gain, eps
 
 
 def _step_sample(arguments):
-    qkv, keys, values, positions, table, *rest = arguments
-    sample, k, v, table, *rest = _sample((qkv, keys, values, table, *rest), past=7)
-    return sample, k, v, mx.array([5], mx.int32), table, *rest
+    qkv, keys, values, positions, table, *rest, prefix = arguments
+    like = prefix.keys if keys is None else keys
+    sample, k, v, table, *rest = _sample((qkv, like, like, table, *rest), past=7)
+    return sample, k, v, mx.array([5 if prefix is None else 8], mx.int32), table, *rest, prefix and Prefix(v, k, 4)

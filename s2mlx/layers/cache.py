@@ -2,8 +2,8 @@
 
 What a transformer asks of one:
     rotation(rope, heads, batch, length)  once a pass: the rotations of the next positions, in the form `attend` takes
-    attend(layer, qkv, heads, table)      remember k and v; the attention of q over what is visible,
-                                          qkv [B, T, (heads + 2 kv_heads) * head_dim] -> [B, T, heads * head_dim]
+    attend(layer, qkv, batch, heads, table)   remember k and v; the attention of q over what is visible, rows of
+                                          qkv [B * T, (heads + 2 kv_heads) * head_dim] -> [B * T, heads * head_dim]
     advance(length)                       at the end of a pass
 
 Where Metal kernels run, a step is one launch from qkv to the mixed values; elsewhere `heads.split` and MLX's attention.
@@ -56,17 +56,17 @@ class KVCache:
     def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
         if self._fused(length):
             self._positions = mx.array([self.offset])
-            return rope.upto(self.offset + 1)
+            return rope.upto(self.offset + 1).view(mx.float32)
         return heads.expand(rope.at(self.offset, length), batch)
 
-    def attend(self, layer: int, qkv: mx.array, heads, table: mx.array) -> mx.array:
-        if self._fused(qkv.shape[1]):
+    def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: mx.array) -> mx.array:
+        if self._fused(qkv.shape[0]):
             keys, values = self._past(layer)
             y, k, v = step_attention(qkv, keys, values, self._positions, table, heads.count, heads.kv_count,
                                      heads.q_gain, heads.k_gain, heads.eps)
             self._append(layer, k, v)
             return y
-        q, k, v = heads.split(qkv, table)
+        q, k, v = heads.split(qkv, batch, table)
         length = k.shape[2]
         self._append(layer, k, v)
         k, v = (a[..., : self.offset + length, :].astype(q.dtype) for a in self._past(layer))
@@ -104,8 +104,8 @@ class BatchCache:
     def rotation(self, rope, heads, batch: int, length: int) -> list[mx.array]:
         return [row.rotation(rope, heads, 1, length) for row in self.rows]
 
-    def attend(self, layer: int, qkv: mx.array, heads, table: list[mx.array]) -> mx.array:
-        return mx.concatenate([row.attend(layer, qkv[i : i + 1], heads, table[i]) for i, row in enumerate(self.rows)])
+    def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: list[mx.array]) -> mx.array:
+        return mx.concatenate([row.attend(layer, qkv[i : i + 1], 1, heads, table[i]) for i, row in enumerate(self.rows)])
 
     def advance(self, length: int) -> None:
         for row in self.rows:
@@ -122,16 +122,17 @@ class FrameCache:
 
     def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
         if kernels.available():
-            return rope.upto(self.offset + length)
+            return rope.upto(self.offset + length).view(mx.float32)
         return heads.expand(rope.at(self.offset, length), batch)
 
-    def attend(self, layer: int, qkv: mx.array, heads, table: mx.array) -> mx.array:
+    def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: mx.array) -> mx.array:
         past = self.past[layer]
         if kernels.available():
-            y, *self.past[layer] = fast_attention(qkv, *(past or (None, None)), table, heads.count, heads.kv_count,
+            rows = qkv if qkv.shape[0] == batch else qkv.reshape(batch, -1, qkv.shape[1])
+            y, *self.past[layer] = fast_attention(rows, *(past or (None, None)), table, heads.count, heads.kv_count,
                                                   heads.q_gain, heads.k_gain, heads.eps)
-            return y
-        q, k, v = heads.split(qkv, table)
+            return y if y.ndim == 2 else y.reshape(qkv.shape[0], -1)
+        q, k, v = heads.split(qkv, batch, table)
         if past is not None:
             k, v = (mx.concatenate([old, new], axis=2) for old, new in zip(past, (k, v)))
         self.past[layer] = k, v
@@ -157,8 +158,8 @@ class WindowCache:
     def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
         return heads.expand(rope.at(self.offset, length), batch)
 
-    def attend(self, layer: int, qkv: mx.array, heads, table: mx.array) -> mx.array:
-        q, k, v = heads.split(qkv, table)
+    def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: mx.array) -> mx.array:
+        q, k, v = heads.split(qkv, batch, table)
         if self.keys[layer] is not None:
             k = mx.concatenate([self.keys[layer], k], axis=2)
             v = mx.concatenate([self.values[layer], v], axis=2)

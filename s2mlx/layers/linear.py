@@ -6,7 +6,6 @@ Chooses the form (`forms`) for a tensor's type and storage; knows neither files 
 from __future__ import annotations
 
 import mlx.core as mx
-
 from gguf.constants import GGMLQuantizationType
 
 from ..kernels.blocks import FORMATS

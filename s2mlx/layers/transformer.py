@@ -30,11 +30,10 @@ class Heads:
             self._gains = mx.stack([q_gain] * self.count + [k_gain] * self.kv_count)[None, :, None]
             mx.eval(self._gains)
 
-    def split(self, qkv: mx.array, table: mx.array) -> tuple[mx.array, mx.array, mx.array]:
-        """qkv [B, T, (heads + 2 kv_heads) * head_dim], table from `expand` -> q, k, v [B, heads, T, head_dim], q and k
-        normalised and rotated."""
-        batch, length, _ = qkv.shape
-        rotated = self.count + self.kv_count
+    def split(self, qkv: mx.array, batch: int, table: mx.array) -> tuple[mx.array, mx.array, mx.array]:
+        """Rows qkv [B * T, (heads + 2 kv_heads) * head_dim], table from `expand` -> q, k, v [B, heads, T, head_dim], q and
+        k normalised and rotated."""
+        length, rotated = qkv.shape[0] // batch, self.count + self.kv_count
         if length == 1:  # the same memory, so no transpose
             x = qkv.reshape(batch, rotated + self.kv_count, 1, self.dim)
         else:
@@ -51,9 +50,9 @@ class Heads:
         return mx.broadcast_to(table, (batch, self.count + self.kv_count, *table.shape[2:]))
 
     def merge(self, y: mx.array) -> mx.array:
-        """[B, heads, T, head_dim] -> [B, T, heads * head_dim]."""
+        """[B, heads, T, head_dim] -> rows [B * T, heads * head_dim]."""
         batch, _, length, _ = y.shape
-        return (y if length == 1 else y.transpose(0, 2, 1, 3)).reshape(batch, length, self.count * self.dim)
+        return (y if length == 1 else y.transpose(0, 2, 1, 3)).reshape(batch * length, self.count * self.dim)
 
 
 class Block:
@@ -72,9 +71,8 @@ class Block:
 
     def __call__(self, x: mx.array, batch: int, layer: int, table: mx.array, cache) -> mx.array:
         """x [B * T, dim] -> same."""
-        qkv = normed(self.wqkv, x, self.attention_norm, self.eps).reshape(batch, -1, self.wqkv.out_features)
-        mixed = cache.attend(layer, qkv, self.heads, table).reshape(x.shape[0], -1)
-        x = _residual(self.wo, mixed, x, self.attention_scale)
+        qkv = normed(self.wqkv, x, self.attention_norm, self.eps)
+        x = _residual(self.wo, cache.attend(layer, qkv, batch, self.heads, table), x, self.attention_scale)
         return _residual(self.w2, self.w13(x, self.ffn_norm, self.eps), x, self.ffn_scale)
 
 
