@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+import mlx.core as mx
 import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..config import ModelConfig
+from .blocks import decode
 from .mapped import Region
 from .storage import Storage
 
@@ -49,22 +51,16 @@ class Tensor:
         """Bytes in the file."""
         return self.region.nbytes
 
-    def dense(self):
+    def dense(self) -> mx.array:
         """The exact values as an mx.array, float32, of `shape`."""
-        from .blocks import decode
-
         return self.convert(lambda part: decode(part, self.type)).reshape(self.shape)
 
-    def transposed(self):
+    def transposed(self) -> mx.array:
         """The exact values of a matrix as an mx.array, float32 [in, out].
 
         Written through NumPy's view of the result, a narrow stripe at a time: half the time and memory of a transposed
         copy in MLX.
         """
-        import mlx.core as mx
-
-        from .blocks import decode
-
         rows, columns = self.shape
         result = mx.full((columns, rows), 0.0)
         mx.eval(result)
@@ -80,8 +76,6 @@ class Tensor:
 
         `make` returns one array or a tuple of them, and so does this. No more than one piece is ever open.
         """
-        import mlx.core as mx
-
         data, step = self.data, max(PIECE // self.shape[-1], 1)
         pieces = []
         for at in range(0, len(data), step):
@@ -90,14 +84,13 @@ class Tensor:
         self.region.release()
         if len(pieces) == 1:
             return pieces[0]
-        if not isinstance(pieces[0], tuple):
-            return mx.concatenate(pieces)
-        return tuple(mx.concatenate(arrays) for arrays in zip(*pieces))
+        several = isinstance(pieces[0], tuple)
+        whole = tuple(map(mx.concatenate, zip(*pieces))) if several else mx.concatenate(pieces)
+        mx.eval(whole)  # now, so that the pieces go
+        return whole
 
-    def raw(self):
+    def raw(self) -> mx.array:
         """The bytes as mx.uint8 [rows, row_bytes]: the mapped pages themselves on a GPU that can share them."""
-        import mlx.core as mx
-
         if self.storage is Storage.RAW:
             return self.region.array().reshape(self.data.shape)
         array = mx.array(self.data)
