@@ -1,6 +1,7 @@
 """Figures of a tiny model: all there, consistent, printed; synthetic models of every type; bounds of chips."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -116,3 +117,8 @@ def test_wrong_usage(capsys, wrong):
 def test_chips(capsys):
     assert main(["bench", "--chips"]) == 0
     assert "| M1 Pro | 200 |" in capsys.readouterr().out
+
+
+def test_the_readme_has_the_table_of_chips():
+    readme = Path(__file__).parents[2] / "README.md"
+    assert machine.chips_table() in readme.read_text(encoding="utf-8")
