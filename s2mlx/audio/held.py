@@ -14,7 +14,7 @@ class Held:
         """`frames` were taken by a write that began at `before` and returned at `now`."""
         full = now + self._latency
         if now - before > 0.5 * frames / self._rate:
-            self._dry_at = full     # it had to wait for room, so the buffer is full: two clocks that drift apart meet here
+            self._dry_at = full     # it had to wait for room: the buffer is full, and clocks that drift meet here
         else:
             self._dry_at = max(now, min(max(self._dry_at, before) + frames / self._rate, full))
         if speech:
