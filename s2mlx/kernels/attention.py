@@ -1,10 +1,9 @@
 """Attention of a few new positions, from the fused qkv product to the mixed values, with RoPE and q/k norm inside.
 
-Shapes: qkv [B, n, (heads + 2 kv_heads) * head_dim] laid out [q | k | v], or rows [B, ...] for one position each, and then y
-is rows too; keys and values [B, kv_heads, positions,
-head_dim]; `table` of `layers.rope.Rope`, complex64 [positions, head_dim / 2] or its float32 view [positions, head_dim],
-row p for position p. Query head i reads kv head i // (heads / kv_heads). q_gain and k_gain [head_dim]: RMSNorm of q and
-k, or None.
+Shapes: qkv [B, n, (heads + 2 kv_heads) * head_dim] laid out [q | k | v], or rows [B, ...] for one position each, and
+then y is rows too; keys and values [B, kv_heads, positions, head_dim]; `table` of `layers.rope.Rope`, complex64
+[positions, head_dim / 2] or its float32 view [positions, head_dim], row p for position p. Query head i reads kv head
+i // (heads / kv_heads). q_gain and k_gain [head_dim]: RMSNorm of q and k, or None.
 """
 
 from __future__ import annotations
@@ -148,7 +147,8 @@ def _launch_step(qkv, keys, values, positions, table, heads, kv_heads, q_gain, k
     simdgroups = 32 if head_dim <= 128 else 16       # what threadgroup memory holds
     new = (batch, kv_heads, 1, head_dim), keys.dtype
     return metal.load("step_attention.metal")["step_attention"](
-        [qkv, keys, values, shared.keys, shared.values, _count(shared.length), positions.astype(mx.int32), table, q_gain if norm else unused, k_gain if norm else unused,
+        [qkv, keys, values, shared.keys, shared.values, _count(shared.length), positions.astype(mx.int32), table,
+         q_gain if norm else unused, k_gain if norm else unused,
          metal.scalar(eps)],
         grid=(32 * simdgroups, heads, batch), threadgroup=(32 * simdgroups, 1, 1),
         outputs=[((*qkv.shape[:-1], heads * head_dim), qkv.dtype), new, new],

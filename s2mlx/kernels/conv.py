@@ -25,8 +25,8 @@ def conv(x: mx.array, past: mx.array | None, weight: mx.array, bias: mx.array, *
          residual: mx.array | None = None) -> tuple[mx.array, mx.array | None]:
     """-> (residual + gamma * activation(conv(snake(x, alpha)) + bias) [T, out], next past); None is left out."""
     arguments = x, past, weight, bias, dilation, alpha, activation, gamma, residual
-    key = ("conv", x.dtype, weight.dtype, weight.shape[0], dilation, x.shape[0] <= 8, alpha is None, activation,
-           gamma is None, residual is None)
+    key = ("conv", x.dtype, weight.dtype, weight.shape[0], dilation, _tile(x.shape[0], weight.shape[2]), alpha is None,
+           activation, gamma is None, residual is None)
     if metal.trusted(key, _launch, conv_reference, lambda: _sample(*arguments), tolerance=1e-3):
         return _launch(*arguments)
     return conv_reference(*arguments)
@@ -73,8 +73,7 @@ def conv_reference(x, past, weight, bias, dilation=1, alpha=None, activation=Non
 
 def _launch(x, past, weight, bias, dilation, alpha, activation, gamma, residual):
     (length, channels), (taps, _, out) = x.shape, weight.shape
-    # rows and columns of simdgroups, of matrices in each: a flat tile for the few rows of a short piece
-    wm, wn, tm, tn = (1, 4, 1, 2) if length <= 8 else (2, 2, 2, 2)
+    wm, wn, tm, tn = _tile(length, out)
     optional = lambda a: bias if a is None else a      # an input that the kernel does not read still needs an array,
     past_rows = max(1, (taps - 1) * dilation)          # and so does an output that it does not write
     y, next_past = metal.load("conv.metal")["conv"](
@@ -87,9 +86,18 @@ def _launch(x, past, weight, bias, dilation, alpha, activation, gamma, residual)
     return y, None if past is None else next_past
 
 
+def _tile(length: int, out: int) -> tuple[int, int, int, int]:
+    """Rows and columns of simdgroups, and of 8 x 8 matrices in each: flat for a short piece, large for a long one."""
+    if length <= 8:
+        return 1, 4, 1, 2
+    if length <= 32:
+        return 2, 2, 2, 2
+    return 2, 2, 4, 3 if out % 48 == 0 else 4 if out % 64 == 0 else 2
+
+
 def _sample(x, past, weight, bias, dilation, alpha, activation, gamma, residual):
     keys = mx.random.split(mx.random.key(0), 7)
-    channels, out, length = 40, 24, 8 if x.shape[0] <= 8 else 33
+    channels, out, length = 40, weight.shape[2], min(x.shape[0], 70)       # a sample that takes the same tile
     normal = lambda i, like, *shape: None if like is None else mx.random.normal(shape, key=keys[i]).astype(like.dtype)
     return (normal(0, x, length, channels), normal(1, past, (weight.shape[0] - 1) * dilation, channels),
             normal(2, weight, weight.shape[0], channels, out), normal(3, bias, out), dilation,

@@ -1,8 +1,8 @@
 """Loads `.metal` files, launches them, and decides whether a kernel may be trusted. Knows no kernel's arithmetic.
 
 A `.metal` file starts with functions for everybody, then has one or more kernel bodies, each below a line
-`//: kernel NAME(input, ...) -> output, ...`. MLX writes the signature around a body (see `mx.fast.metal_kernel`).
-`#include "other.metal"` brings in the functions of another file.
+`//: kernel NAME(input, ...) -> output, ...` (the outputs may follow on a second `//:` line). MLX writes the signature
+around a body (see `mx.fast.metal_kernel`). `#include "other.metal"` brings in the functions of another file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Callable
 
 import mlx.core as mx
 
-_BODY = re.compile(r"^//: kernel (\w+)\((.*?)\) -> (.*)$", re.M)
+_BODY = re.compile(r"^//: kernel (\w+)\(([^)]*)\)(?:\n//:)? *-> (.*)$", re.M)
 _INCLUDE = re.compile(r'^#include "([\w.]+)"$', re.M)
 
 

@@ -1,14 +1,18 @@
 // Attention of one new position of the Slow-AR against its cache, in one launch: q/k norm, RoPE, softmax over all.
-// Template: T (type of qkv and y), C (type of the cache), D, HEADS, KV_HEADS, NORM (q/k norm), SIMDGROUPS.
+// Template: T (type of qkv and y), C (type of the cache), D, HEADS, KV_HEADS, NORM (q/k norm), PREFIX (a past that the
+// sequences share stands before their own), SIMDGROUPS.
 //
 // One threadgroup per query head and sequence; its simdgroups share out the cached positions, each with a softmax of
 // its own, and merge at the end. The new position's key and value are returned for the caller to append: the cache is
 // too long to be copied, and MLX's kernels never write to their inputs.
 #include "heads.metal"
 
-// qkv T [B, (HEADS + 2 KV_HEADS) D] as [q | k | v], keys and values C [B, KV_HEADS, capacity, D] of which positions[b]
-// are filled, table float32 [> positions[b], D], gains [D] -> y T [B, HEADS D], new key and value C [B, KV_HEADS, 1, D]
-//: kernel step_attention(qkv, keys, values, positions, table, q_gain, k_gain, eps) -> y, new_key, new_value
+// qkv T [B, (HEADS + 2 KV_HEADS) D] as [q | k | v]; new position positions[b] (int32 [B]); its past: the first
+// shared[0] positions of prefix_keys and prefix_values C [1, KV_HEADS, any, D], then keys and values C [B, KV_HEADS,
+// capacity, D]; table float32 [> positions[b], D]; gains [D]
+// -> y T [B, HEADS D], new key and value C [B, KV_HEADS, 1, D]
+//: kernel step_attention(qkv, keys, values, prefix_keys, prefix_values, shared, positions, table, q_gain, k_gain, eps)
+//:     -> y, new_key, new_value
   constexpr int GROUP = HEADS / KV_HEADS;
   const uint lane = thread_index_in_simdgroup;
   const int simdgroup = int(simdgroup_index_in_threadgroup);
@@ -37,10 +41,17 @@
     v.template round_to<C>();
     softmax.add(q.dot(k) * rsqrt(float(D)), v);
   }
-  const size_t first = size_t(b * KV_HEADS + kv) * keys_shape[2] * D;
-  for (int p = simdgroup; p < past; p += SIMDGROUPS) {
-    k.load(keys + first + size_t(p) * D, lane);
-    v.load(values + first + size_t(p) * D, lane);
+  const int before = PREFIX ? shared[0] : 0;
+  for (int p = simdgroup; p < before; p += SIMDGROUPS) {
+    const size_t at = (size_t(kv) * prefix_keys_shape[2] + p) * D;
+    k.load(prefix_keys + at, lane);
+    v.load(prefix_values + at, lane);
+    softmax.add(q.dot(k) * rsqrt(float(D)), v);
+  }
+  for (int p = simdgroup; p < past - before; p += SIMDGROUPS) {
+    const size_t at = (size_t(b * KV_HEADS + kv) * keys_shape[2] + p) * D;
+    k.load(keys + at, lane);
+    v.load(values + at, lane);
     softmax.add(q.dot(k) * rsqrt(float(D)), v);
   }
 

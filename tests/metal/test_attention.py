@@ -31,25 +31,28 @@ def fast(head_dim, heads, kv_heads, new, past, norm, dtype=F32, cache=F32, batch
     return Case(id, attention.fast_attention, arguments, tolerance=2e-6 if cache == F32 else 1e-3)
 
 
-def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=F32):
+def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=F32, shared=0):
+    """`shared` positions of a prefix come first; capacity 0: the sequences have no past of their own yet."""
     def arguments():
         batch = len(positions)
         past = [normal(batch, kv_heads, capacity, head_dim, seed=s, dtype=cache) for s in (1, 2)]
         for a in past:      # what lies beyond the filled part must not be read
             for b, p in enumerate(positions):
-                a[b, :, p:] = mx.nan
+                a[b, :, p - shared:] = mx.nan
         qkv = normal(batch, 1, (heads + 2 * kv_heads) * head_dim, dtype=dtype)
-        return (qkv, *past, mx.array(positions, mx.int32), table(capacity + 1, head_dim), heads, kv_heads,
-                *gains(norm, head_dim), 1e-6)
+        prefix = [normal(1, kv_heads, shared + 3, head_dim, seed=s, dtype=cache) for s in (3, 4)]
+        return (qkv, *(past if capacity else [None, None]), mx.array(positions, mx.int32),
+                table(capacity + shared + 1, head_dim), heads, kv_heads, *gains(norm, head_dim), 1e-6,
+                attention.Prefix(*prefix, shared) if shared else None)
 
-    id = f"step-d{head_dim}-h{heads}/{kv_heads}-at{positions}-norm{norm}-{dtype}-{cache}"
+    id = f"step-d{head_dim}-h{heads}/{kv_heads}-at{positions}-after{shared}-norm{norm}-{dtype}-{cache}"
     return Case(id, attention.step_attention, arguments, tolerance=3e-6 if cache == F32 else 1e-3,
                 reference=clean_reference)
 
 
 def clean_reference(qkv, keys, values, *rest):
     """NaN times a weight of zero is NaN in plain MLX: the reference gets zeros there."""
-    keys, values = (mx.where(mx.isnan(a), 0, a) for a in (keys, values))
+    keys, values = (a if a is None else mx.where(mx.isnan(a), 0, a) for a in (keys, values))
     return attention.step_attention_reference(qkv, keys, values, *rest)
 
 
@@ -59,6 +62,7 @@ CASES = [
     fast(192, 2, 1, 2, 1, True),
     step(128, 4, 2, [0], 16, True), step(128, 4, 2, [33], 64, True, F32, F16),
     step(64, 3, 1, [70], 70, False, F16, F16), step(16, 4, 4, [3, 0, 7], 8, False),
+    step(64, 4, 2, [40, 37], 16, True, shared=35), step(32, 2, 2, [9], 0, False, F32, F16, shared=9),
     step(192, 2, 1, [20], 32, True, BF16, BF16), step(80, 2, 2, [31], 32, True),
 ]
 
@@ -66,6 +70,14 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
 def test_kernel_equals_reference(case, compiled):
     case.check()
+
+
+def test_rows_are_sequences_of_one_position(compiled):
+    qkv, *rest = CASES[-1].arguments()
+    with kernels():
+        y, *_ = attention.step_attention(qkv, *rest)
+        rows, *_ = attention.step_attention(qkv[:, 0], *rest)
+    assert mx.array_equal(rows, y[:, 0])
 
 
 def test_steps_equal_one_pass(compiled):

@@ -45,6 +45,7 @@ def convnext(length, channels, hidden):
 CASES = [
     conv(37, 40, 24, 7, 3, snake=True), conv(5, 33, 70, 7, 9, snake=True, weight=mx.float16),
     conv(66, 24, 24, 1, snake=True, residual=True), conv(3, 64, 100, 1, activation="gelu", weight=mx.float16),
+    conv(66, 16, 48, 3, 9, snake=True), conv(33, 24, 64, 1, weight=mx.float16),
     conv(11, 50, 33, 1, gamma=True, residual=True), conv(40, 16, 1, 7, snake=True, activation="tanh"),
     conv(9, 1, 16, 7), conv(8, 32, 64, 2, snake=True, weight=mx.float16), conv(1, 20, 12, 7),
     depthwise(1, 64), depthwise(4, 130), depthwise(9, 32), depthwise(5, 40, taps=3),

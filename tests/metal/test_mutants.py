@@ -73,7 +73,7 @@ MUTANTS = [
     Mutant("fast attention: the past is not copied", "v_all[i] = C(values[old + i]);", "", fast),
     Mutant("fast attention: rotated by its place in the pass", "table + (past + i) * D", "table + i * D", fast),
     Mutant("step attention: no barrier", BARRIER, "", step),
-    Mutant("step attention: unfilled positions", "p < past; p += SIMDGROUPS", "p <= past; p += SIMDGROUPS", step),
+    Mutant("step attention: unfilled positions", "p < past - before;", "p <= past - before;", step),
     Mutant("step attention: memory too small", "threadgroup float totals[SIMDGROUPS];",
            "threadgroup float totals[SIMDGROUPS - 1];", step),
     Mutant("step attention: merged without weights", "exp(peaks[s] - peak)", "1.0f", step),
