@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -54,6 +53,7 @@ class S2App(App[int]):
         self.room = EngineRoom(studio, self.jobs, self._engine_changed)
         self.running_take: Callable[[], Any] | None = None  # keeps a take under way, should the app end now
         self.deleted: list[tuple[str, Any, tuple]] = []
+        self._autosave_failed = False
         self._countdown = {} if countdown is None else {"countdown": countdown}
         self._main = MainScreen(self.session.text() if text is None else text)
         for theme in ALL:
@@ -135,7 +135,15 @@ class S2App(App[int]):
         self.jobs.start("settings", lambda job: settings_file.save(self._settings_path, kept))
 
     def keep_text(self, text: str) -> None:
-        self.jobs.start("autosave", lambda job: self.session.keep_text(text))
+        def failed(error: BaseException) -> None:
+            if not self._autosave_failed:  # once, not at every key
+                self.complain(error, "The text cannot be kept for the next start.")
+            self._autosave_failed = True
+
+        def done(_) -> None:
+            self._autosave_failed = False
+
+        self.jobs.start("autosave", lambda job: self.session.keep_text(text), done=done, failed=failed)
 
     # engine, devices, voices: for jobs
 
@@ -302,6 +310,5 @@ def _bindings(kind: type) -> list[Binding]:
     for base in kind.__mro__:
         if base.__module__.startswith(__package__):
             for binding in base.__dict__.get("BINDINGS", ()):
-                if not re.fullmatch(r"\d", binding.key):
-                    found.setdefault(binding.description, binding)
+                found.setdefault(binding.description, binding)
     return list(found.values())

@@ -124,6 +124,6 @@ class Studio(Protocol):
     def load_voice(self, path: Path) -> Any: ...
 
     def sentences(self, text: str) -> list[tuple[int, int]]:
-        """Characters [begin, end) of each sentence; quick, called on the interface thread."""
+        """Characters [begin, end) of each sentence."""
 
     def estimate_seconds(self, text: str) -> float: ...

@@ -14,7 +14,8 @@ from s2mlx.errors import S2Error
 from s2mlx.options import Options
 from s2mlx.speech import CANCELLED, LENGTH, STOP, AudioChunk, Stats
 
-from .engine import Player, Synthesizer
+from .engine import Player, Studio, Synthesizer
+from .follow import Follower
 from .jobs import Job, aside
 
 _WORST_LAST = (STOP, LENGTH, CANCELLED)
@@ -94,19 +95,25 @@ class Sounding:
 class Speaking(Sounding):
     """Runs a request through the engine into a player.
 
-    `load_voice(name)` and `open_player()` are called on the job's thread; the latter may raise DeviceError.
+    `load_voice(name)` and `open_player()` are called on the job's thread; the latter may raise DeviceError. `follower`,
+    which says what sentence is heard, is there before the first message.
     """
 
-    def __init__(self, engine: Synthesizer, request: Request, load_voice: Callable[[str], Any],
-                 open_player: Callable[[], Player], post: Callable[[Message], Any],
-                 expected_seconds: float | None = None):
+    follower: Follower
+
+    def __init__(self, studio: Studio, engine: Synthesizer, request: Request, load_voice: Callable[[str], Any],
+                 open_player: Callable[[], Player], post: Callable[[Message], Any]):
         super().__init__()
-        self.engine, self.request, self.expected_seconds = engine, request, expected_seconds
-        self._load_voice, self._open_player, self._post = load_voice, open_player, post
+        self.engine, self.request = engine, request
+        self._studio, self._load_voice, self._open_player, self._post = studio, load_voice, open_player, post
+        self._expected = 0.0
         self._unheard = False
 
     def run(self, job: Job) -> Made:
         self.job = job
+        text, estimate = self.request.text, self._studio.estimate_seconds
+        self._expected = estimate(text)
+        self.follower = Follower(text, self._studio.sentences(text), estimate)
         made = Made(self.request, self.engine.sample_rate, when=time.strftime("%Y-%m-%dT%H:%M:%S"))
         voice = [self._load_voice(name) for name in self.request.names] or None
         self._try(self._open)
@@ -146,7 +153,7 @@ class Speaking(Sounding):
         if self.player.error:
             raise self.player.error
         if chunk.stats.rtf is not None:
-            self.player.set_rtf(chunk.stats.rtf, self.expected_seconds)
+            self.player.set_rtf(chunk.stats.rtf, self._expected)
         if len(chunk.samples):
             self.player.play(chunk.samples)
 

@@ -26,18 +26,20 @@ class LocalStudio:
              on_progress: Callable[..., None]) -> Synthesizer:
         import s2mlx
 
-        return s2mlx.load(model, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit)
+        return s2mlx.load(model, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit,
+                         on_progress=lambda done, total: on_progress(done / total))
 
     def model_facts(self, model: str | None) -> str:
+        from s2mlx.cli.info import describe  # what `s2mlx info` says
         from s2mlx.models import find_model
         from s2mlx.weights import open_checkpoint
 
         found = find_model(model)
-        checkpoint = open_checkpoint(found.path)
-        try:
-            return f"{checkpoint.config.name}: {figures.size(checkpoint.packed_bytes)} of weights  ({found.path})"
-        finally:
-            checkpoint.close()
+        with open_checkpoint(found.path) as checkpoint:
+            facts = describe(checkpoint)
+        memory = facts["memory"]
+        return (f"{facts['name']} needs about {figures.size(memory['needed'])} of memory, "
+                f"{figures.size(memory['weights'])} of them weights ({found.path})")
 
     def devices(self) -> Sequence[Any]:
         from s2mlx.audio.devices import list_devices

@@ -64,17 +64,20 @@ class Taking:
         if self.recorder:
             aside(self.recorder.stop, "stop")
 
-    def finish(self, done: Callable[[np.ndarray, int], None], failed: Callable[[BaseException], None]) -> None:
-        """End the take: `done(samples float32 [n], rate)` with n > 0, or `failed`."""
+    def finish(self, done: Callable[[np.ndarray, int, OSError | None], None], failed: Callable[[BaseException], None]) -> None:
+        """End the take: `done(samples float32 [n], rate, trouble)` with n > 0, or `failed`."""
         self._jobs.start("stop recording", lambda job: self.collect(), done=lambda result: done(*result), failed=failed)
 
-    def collect(self) -> tuple[np.ndarray, int]:
-        """End the take, keep it and return it. Waits for the device. Raises DeviceError, OSError."""
+    def collect(self) -> tuple[np.ndarray, int, OSError | None]:
+        """End the take, keep it and return it, with the reason if it could not be kept. Waits for the device; DeviceError."""
         self._dropped = True
         error = self.recorder.error
         take = self.recorder.stop()
         samples = take.samples[int(self._began * take.rate):]
         if not len(samples):
             raise error or DeviceError("the microphone gave no sound; choose another input, or try again")
-        self._keep(samples, take.rate)
-        return samples, take.rate
+        try:
+            self._keep(samples, take.rate)
+        except OSError as trouble:  # a full disk; the take lives on in memory
+            return samples, take.rate, trouble
+        return samples, take.rate, None

@@ -54,6 +54,7 @@ class MainScreen(VoiceActions, Saving, Screen):
     def __init__(self, text: str):
         super().__init__()
         self._first_text = text
+        self.ready = False                 # the widgets are there
         self.sounding: Sounding | None = None
         self.work: Job | None = None       # encoding, importing: what escape cancels when nothing sounds
         self.latest: Speaking | None = None  # its messages still count after its sound has ended
@@ -76,9 +77,11 @@ class MainScreen(VoiceActions, Saving, Screen):
 
     def on_mount(self) -> None:
         self.query_one("#voices").border_title = "Voices"
+        self.query_one("#voices").border_subtitle = "^r records  a adds"
         self.editor.border_title = "Text"
         self._ticking = self.set_interval(TICK, self.tick, pause=True)
         self.editor.area.focus()
+        self.ready = True
         self.refresh_voices()
         self.engine_changed("")
 
@@ -98,7 +101,7 @@ class MainScreen(VoiceActions, Saving, Screen):
 
     def engine_changed(self, note: str) -> None:
         """The app says that the model is loading, loaded or failed."""
-        if not self.is_mounted:
+        if not self.ready:
             return
         room = self.app.room
         if room.loading:
@@ -108,7 +111,7 @@ class MainScreen(VoiceActions, Saving, Screen):
         elif room.error:
             self.status.say(self.app.explain(room.error) + "  ^g: settings")
         else:
-            self.status.say("ready")
+            self.status.say("ready, with the small demo model: ^g chooses another" if room.engine and room.engine.is_demo else "ready")
             self.refresh_voices()
             if self._speak_when_loaded:
                 self.action_speak()
@@ -156,9 +159,9 @@ class MainScreen(VoiceActions, Saving, Screen):
         self.silence()
         request = Request(text, names, options)
         rate = room.engine.sample_rate
-        self.follower = Follower(text, self.app.studio.sentences(text), self.app.studio.estimate_seconds)
-        speaking = Speaking(room.engine, request, self.app.load_voice, lambda: self.app.open_player(rate),
-                            self.post_message, self.app.studio.estimate_seconds(text))
+        speaking = Speaking(self.app.studio, room.engine, request, self.app.load_voice, lambda: self.app.open_player(rate),
+                            self.post_message)
+        self.follower = None
         self.latest, self.made = speaking, Made(request, rate)
         self.wave.clear(rate)
         self._sound(speaking, "speaking: waiting for the first sound")
@@ -267,6 +270,7 @@ class MainScreen(VoiceActions, Saving, Screen):
         self.made.samples.append(chunk.samples)
         self.made.stats = chunk.stats
         self.wave.extend(chunk.samples)
+        self.follower = event.speaking.follower
         self.follower.heard(chunk.part, chunk.span, len(chunk.samples) / chunk.sample_rate, chunk.finish_reason is not None)
         if event.speaking is not self.sounding:
             return
@@ -303,7 +307,11 @@ class MainScreen(VoiceActions, Saving, Screen):
         memory = max(stats.peak_memory if stats else 0, engine.memory if engine else 0) or None
         some = stats is not None and stats.frames > 0
         self.status.show(Figures(stats.first_audio if some else None, stats.rtf if some else None, stats.frames if some else 0,
-                                 lead, gaps, memory, engine.name if engine else "", self.app.settings.output or "default output"))
+                                 lead, gaps, memory, engine.name if engine else "", self._device()))
+
+    def _device(self) -> str:
+        player = self.sounding.player if self.sounding else None
+        return (player.device_name if player else None) or self.app.settings.output or "default output"
 
     # the cast
 

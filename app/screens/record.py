@@ -6,7 +6,6 @@ In live mode it starts at once, and a good take becomes a voice and speaks witho
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +17,6 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, Label, Select
 
 from .. import figures
-from ..engine_room import Dropped
 from ..jobs import Job
 from ..session import Recovered
 from ..speaking import Listening
@@ -28,30 +26,19 @@ from ..widgets.level_meter import LevelMeter
 from ..widgets.reading_card import ReadingCard
 from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
-from ..widgets.waveform import Waveform
+from .review import CLONING, COUNTING, IDLE, KEEPING, LONGEST, RECORDING, REVIEW, SHORTEST, Recorded, TakeReview
 
 if TYPE_CHECKING:
     from ..app import S2App
 
 TICK = 1 / 20
 COUNTDOWN = 3.0          # seconds before the recording begins
-LONGEST, SHORTEST = 30.0, 5.0  # seconds of a reference
-
-IDLE, COUNTING, RECORDING, KEEPING, REVIEW, CLONING = "idle", "counting", "recording", "keeping", "review", "cloning"
 
 BUTTONS = (("record", "● Record", "^r"), ("stop", "■ Stop", "esc"), ("listen", "▶ Listen", "^b"), ("save", "▼ Save voice", "^s"),
            ("back", "Back", "esc"))
 
 
-@dataclass(frozen=True)
-class Recorded:
-    """What the screen leaves behind: the voice's name, and whether it is to speak at once."""
-
-    name: str
-    speak: bool
-
-
-class RecordScreen(Screen[Recorded | None]):
+class RecordScreen(TakeReview, Screen[Recorded | None]):
     app: S2App
 
     BINDINGS = [
@@ -260,105 +247,9 @@ class RecordScreen(Screen[Recorded | None]):
         self._enter(KEEPING)
         self.cue("keeping the take")
         remark = f"{self.app.explain(lost)}; what came before is kept. " if lost else ""
-        taking.finish(lambda samples, rate: self._took(samples, rate, remark), self._record_failed)
 
-    # the take
+        def done(samples: np.ndarray, rate: int, trouble: OSError | None) -> None:
+            unsafe = f"not on disk yet ({self.app.explain(trouble)}): save it before you leave. " if trouble else ""
+            self._took(samples, rate, remark + unsafe)
 
-    def _took(self, samples: np.ndarray, rate: int, remark: str = "") -> None:
-        self.samples, self.rate = samples, rate
-        self.card.fixed = True
-        self._show_take()
-        def judge(job: Job):
-            return self.app.studio.check(samples, rate), self.app.studio.speech_in(samples, rate)
-
-        def show(result) -> None:
-            verdict, (begin, end) = result
-            self.take.show(samples, rate)
-            self.take.begin, self.take.end = begin, end
-            self.take.refresh()
-            self.verdict(remark + ("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems)))
-            self._enter(REVIEW)
-            if self.live and verdict.ok:
-                self.action_save()
-
-        self.app.jobs.start("check", judge, done=show, failed=lambda error: self.verdict(self.app.explain(error)))
-
-    def _show_take(self) -> None:
-        self.take.show(self.samples, self.rate)
-        self._enter(REVIEW)
-
-    def kept(self) -> np.ndarray:
-        """What lies between the handles: float32 [n]."""
-        return self.samples[int(self.take.begin * self.rate):int(self.take.end * self.rate)]
-
-    def action_listen(self) -> None:
-        self._hush()
-        sounding = Listening(self.kept(), lambda: self.app.open_player(self.rate), self.take.begin)
-        self.sounding = sounding
-
-        def ended(error: BaseException | None = None) -> None:
-            if sounding is self.sounding:
-                self.sounding = None
-                self.take.play_at(None)
-                self._enter(self.state)
-            if error:
-                self.verdict(self.app.explain(error))
-
-        self.app.jobs.start("listen", sounding.run, done=lambda _: ended(), failed=ended)
-        self._enter(self.state)
-
-    def _hush(self) -> None:
-        if self.sounding:
-            self.sounding.stop()
-            self.sounding = None
-            self.take.play_at(None)
-
-    # the voice
-
-    def action_save(self) -> None:
-        name, words = self.query_one("#name", Input).value.strip(), self.card.words.strip()
-        if not name or not words:
-            self.verdict("! a name is needed" if not name else "! the words that were said are needed")
-            return
-        if name in self.app.voice_names():
-            self.verdict(f"! there is a voice {name} already: take another name")
-            self.query_one("#name", Input).focus()
-            return
-        self._hush()
-        samples, rate, language = self.kept(), self.rate, self.app.settings.language
-        self._enter(CLONING)
-        self.cue("making the voice  (esc cancels)")
-
-        def make(job: Job) -> None:
-            if self.app.room.engine is None:
-                job.report(None, "waiting for the model")
-            engine = self.app.room.wait(job)
-            job.report(None, "encoding the recording")
-            clip = (self.app.studio.with_margin(samples, rate), rate)
-            voice = engine.clone(clip, words, name=name, cancel=job.cancel)
-            if job.cancel.is_set():
-                raise Dropped
-            self.app.library.add(name, voice, clip=clip)
-            self.app.session.drop_take()
-
-        def done(_) -> None:
-            self.app.change(languages={**self.app.settings.languages, name: language})
-            self.dismiss(Recorded(name, self.live))
-
-        def failed(error: BaseException) -> None:
-            self._enter(REVIEW)
-            self.verdict("cancelled; the take is kept" if self.job.cancel.is_set()
-                         else f"! {self.app.explain(error)}  The take is kept.")
-
-        self.job = self.app.jobs.start("clone", make, done=done, failed=failed,
-                                       progressed=lambda share, note: self.cue(f"{note}  (esc cancels)"))
-
-    @on(Trimmer.Trimmed)
-    def _trimmed(self) -> None:
-        length = self.take.end - self.take.begin
-        if length < SHORTEST:
-            self.verdict(f"! {figures.seconds(length)} is short: {SHORTEST:.0f} s and more make a better voice")
-
-    @on(Waveform.Sought)
-    def _sought(self, event: Waveform.Sought) -> None:
-        event.stop()
+        taking.finish(done, self._record_failed)

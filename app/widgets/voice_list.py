@@ -37,7 +37,8 @@ class VoiceList(OptionList):
         Binding("u", "ask('undo')", "Undo"),
         Binding("i", "ask('import')", "Import"),
         Binding("e", "ask('export')", "Export"),
-        *[Binding(str(n), f"bind({n})", f"Bind to speaker {n}", show=False) for n in range(10)],
+        Binding("0", "bind(0)", "Speaker", key_display="0-9"),
+        *[Binding(str(n), f"bind({n})", show=False) for n in range(1, 10)],
     ]
 
     class Asked(Message):

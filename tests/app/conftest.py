@@ -1,6 +1,7 @@
 """An app on a fake studio in a folder of its own."""
 
 import asyncio
+import shutil
 import time
 from contextlib import asynccontextmanager
 
@@ -8,6 +9,7 @@ import pytest
 
 textual = pytest.importorskip("textual")
 
+from s2mlx.voice_library import VoiceLibrary  # noqa: E402
 from s2mlx_app.app import S2App  # noqa: E402
 
 from .fakes import FakeStudio, a_voice, hum  # noqa: E402
@@ -16,17 +18,26 @@ TEXT = "The harbour was quiet. [whisper] Nobody had heard the boat come in.\nWou
 
 
 @pytest.fixture(autouse=True)
-def plain_terminal(monkeypatch):
+def plain_surroundings(monkeypatch):
+    """No animations, and no voices but those of the test."""
+    monkeypatch.setattr("s2mlx.locations.assets_dir", lambda: None)
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
 
 
+@pytest.fixture(scope="session")
+def saved_voices(tmp_path_factory):
+    """A voices folder with anna (and her clip) and ben."""
+    library = VoiceLibrary(tmp_path_factory.mktemp("voices"))
+    library.add("anna", a_voice("anna", 177), clip=(hum(8.2), 44100))
+    library.add("ben", a_voice("ben", 240))
+    return library.folder
+
+
 @pytest.fixture
-def studio(tmp_path):
-    made = FakeStudio(tmp_path)
-    made.library.add("anna", a_voice("anna", 177), clip=(hum(8.2), 44100))
-    made.library.add("ben", a_voice("ben", 240), clip=None)
-    return made
+def studio(tmp_path, saved_voices):
+    shutil.copytree(saved_voices, tmp_path / "voices")
+    return FakeStudio(tmp_path)
 
 
 @pytest.fixture

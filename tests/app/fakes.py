@@ -7,6 +7,7 @@ import math
 import threading
 import time
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,6 +20,7 @@ from s2mlx.voice_library import VoiceLibrary
 RATE, FRAME = 44100, 2048
 
 
+@lru_cache
 def hum(seconds: float, level: float = 0.3, rate: int = RATE) -> np.ndarray:
     """Something like syllables: float32 [n]."""
     t = np.arange(int(seconds * rate)) / rate
@@ -188,7 +190,7 @@ class FakeStudio:
 
     def load(self, model, *, tokenizer, compat, memory_limit, on_progress):
         if self.load_gate:
-            while not self.load_gate.wait(0.01):
+            while not self.load_gate.wait(0.2):
                 on_progress(0.4)
         if self.load_error:
             raise self.load_error

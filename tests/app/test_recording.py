@@ -125,6 +125,17 @@ async def test_a_microphone_that_vanishes_leaves_what_it_heard(make_app, studio)
         assert "the headset is gone" in label(app, "#verdict")
 
 
+async def test_a_full_disk_does_not_lose_the_take(make_app, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Session, "keep_take", full)
+    app = make_app()
+    async with running(app) as pilot:
+        await take(app, pilot)
+        assert "No space left" in label(app, "#verdict") and len(app.screen.samples)
+
+
 async def test_listening_plays_what_is_kept(make_app, studio):
     app = make_app()
     async with running(app) as pilot:

@@ -155,7 +155,7 @@ async def test_speaks_as_soon_as_the_model_is_there(make_app, studio):
     studio.load_gate = threading.Event()
     app = make_app()
     async with app.run_test() as pilot:
-        await until(pilot, lambda: "40%" in state(app))
+        await until(pilot, lambda: app._main.ready and "40%" in state(app))
         await pilot.press("ctrl+s")
         assert "as soon as" in state(app)
         studio.load_gate.set()
@@ -167,7 +167,7 @@ async def test_loading_can_be_cancelled_and_begun_again(make_app, studio):
     studio.load_gate = threading.Event()
     app = make_app()
     async with app.run_test() as pilot:
-        await until(pilot, lambda: app.room.loading)
+        await until(pilot, lambda: app._main.ready and app.room.loading)
         await pilot.press("escape")
         await until(pilot, lambda: not app.room.loading)
         assert app.room.engine is None and "cancelled" in state(app)

@@ -1,0 +1,119 @@
+"""How fast the app answers while a stream plays: `python -m tests.app.frame_time [seconds]` prints figures as JSON.
+
+The app runs on a fake engine that speaks in real time, with its real terminal driver in a pseudo-terminal of 120 x 40
+whose output is read and dropped.
+    key_ms      from a key to the drawn change                         p50, p95, max
+    key_cpu_ms  the interface thread's own work in that time            p50, p95, max
+    step_ms     the thread's work in one step of its loop, during which it hears nothing (the longest thousand steps)
+    lag_ms      how long the interface thread kept a due timer waiting  p50, p95, max
+    cpu_share   of one core, the whole process; idle_share: before the stream
+"""
+
+from __future__ import annotations
+
+import asyncio
+import fcntl
+import json
+import os
+import pty
+import struct
+import sys
+import tempfile
+import termios
+import threading
+import time
+from pathlib import Path
+
+FRAME = 2048 / 44100
+
+
+def measure(seconds: float, size: tuple[int, int] = (120, 40)) -> dict:
+    """Run the app in a child and return its figures."""
+    with tempfile.TemporaryDirectory() as folder:
+        child, terminal = pty.fork()
+        if child == 0:
+            _child(Path(folder), seconds)
+        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+        count = 0
+        while True:
+            try:
+                data = os.read(terminal, 65536)
+            except OSError:  # the child has closed it
+                break
+            if not data:
+                break
+            count += len(data)
+        os.waitpid(child, 0)
+        os.close(terminal)
+        figures = json.loads((Path(folder) / "figures.json").read_text())
+        return figures | {"terminal_kB_per_s": round(count / 1000 / figures["seconds"], 1)}
+
+
+def _child(folder: Path, seconds: float) -> None:
+    os.environ["TERM"] = "xterm-256color"
+    from textual import events
+
+    from s2mlx_app.app import S2App
+    from tests.app.fakes import FakeEngine, FakeStudio, a_voice
+
+    studio = FakeStudio(folder, FakeEngine(frames=int(seconds / FRAME * 2), per_chunk=1, delay=FRAME / 2))
+    studio.play_speed = 1.0
+    studio.library.add("anna", a_voice("anna"))
+    app = S2App(studio, folder, folder, text="The harbour was quiet. Nobody had heard the boat come in.\n" * 8)
+    keys, cpus, lags, steps, shares = [], [], [], [], {}
+    run_step = asyncio.Handle._run
+
+    def timed_step(handle) -> None:
+        begin = time.thread_time()
+        run_step(handle)
+        steps.append(time.thread_time() - begin)
+
+    asyncio.Handle._run = timed_step
+
+    async def key(area) -> None:
+        drawn, begin, cpu, before = asyncio.Event(), time.perf_counter(), time.thread_time(), len(area.text)
+        area.post_message(events.Key("x", "x"))
+        area.call_later(app.screen.call_after_refresh, drawn.set)
+        await drawn.wait()
+        assert len(area.text) == before + 1
+        keys.append(time.perf_counter() - begin)
+        cpus.append(time.thread_time() - cpu)
+
+    async def lag() -> None:
+        while True:
+            due = time.perf_counter() + 0.005
+            await asyncio.sleep(0.005)
+            lags.append(max(0.0, time.perf_counter() - due))
+
+    async def drive() -> None:
+        while app.room.loading or app.jobs.running or not app._main.is_mounted:
+            await asyncio.sleep(0.05)
+        await asyncio.sleep(0.5)
+        begin, cpu = time.perf_counter(), time.process_time()
+        await asyncio.sleep(1.0)
+        shares["idle_share"] = (time.process_time() - cpu) / (time.perf_counter() - begin)
+        app._main.action_speak()
+        await asyncio.sleep(0.5)
+        begin, cpu = time.perf_counter(), time.process_time()
+        steps.clear()
+        await asyncio.sleep(seconds / 2)
+        shares["cpu_share"] = (time.process_time() - cpu) / (time.perf_counter() - begin)
+        watch = asyncio.create_task(lag())
+        end = time.perf_counter() + seconds / 2
+        while time.perf_counter() < end:
+            await key(app._main.editor.area)
+            await asyncio.sleep(0.05)
+        watch.cancel()
+        app.exit(0)
+
+    app.run(auto_pilot=lambda pilot: drive())
+    spread = lambda values: [round(1000 * sorted(values)[min(len(values) - 1, int(len(values) * q))], 2) for q in (0.5, 0.95, 1.0)]
+    (folder / "figures.json").write_text(json.dumps({
+        "seconds": seconds, "keys": len(keys), "key_ms": spread(keys), "key_cpu_ms": spread(cpus), "step_ms": spread(sorted(steps)[-1000:]), "lag_ms": spread(lags),
+        **{name: round(value, 3) for name, value in shares.items()}, "threads": threading.active_count()}))
+    app.leave()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(float(sys.argv[1]) if len(sys.argv) > 1 else 10.0), indent=1))
