@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import mlx.core as mx
@@ -15,6 +17,7 @@ from .weights import open_checkpoint
 from .weights.scope import Scope
 
 COMPAT = (None, "s2cpp")
+_CACHE_BYTES = 512 << 20  # freed buffers that MLX may keep for reuse
 
 
 class Model:
@@ -39,21 +42,48 @@ class Model:
 
 
 def load_model(path: Path, tokenizer_path: Path | None = None, compat: str | None = None,
-               memory_limit: int | None = None) -> Model:
+               memory_limit: int | None = None, on_progress: Callable[[int, int], None] | None = None) -> Model:
     """Build the networks of the file at `path`. Call on the thread that will run them (MLX streams are thread-local).
 
     compat "s2cpp": fp32 RoPE tables, clips padded to 512 samples, the first semantic token in the repetition window.
+    on_progress(bytes taken, bytes in all): it may raise to end the loading.
     """
     if compat not in COMPAT:
         raise UsageError(f"compat must be s2cpp or nothing, not {compat!r}")
     s2cpp = compat == "s2cpp"
     rope_dtype = mx.float32 if s2cpp else mx.bfloat16
-    with open_checkpoint(path, memory_limit=memory_limit) as checkpoint:
-        config, scope = checkpoint.config, Scope(checkpoint.tensors)
+    limit_memory(memory_limit)
+    with open_checkpoint(path, memory_limit=memory_limit) as checkpoint, ThreadPoolExecutor(1) as beside:
+        config, scope = checkpoint.config, Scope(checkpoint.tensors, on_use=_counter(checkpoint, on_progress))
         tokenizer = dual_ar = codec = None
-        if config.slow is not None:
-            tokenizer = load_tokenizer(tokenizer_path or find_tokenizer(path), config)
-            dual_ar = DualAR(scope, config, tokenizer.special("<|im_end|>"), rope_dtype=rope_dtype, first_in_window=s2cpp)
+        if config.slow is not None:  # read while the codec is built
+            reading = beside.submit(load_tokenizer, tokenizer_path or find_tokenizer(path), config)
         if config.codec is not None:
             codec = Codec(scope.within("c"), config.codec, rope_dtype=rope_dtype, pad_to_hop=s2cpp)
+        if config.slow is not None:
+            tokenizer = reading.result()
+            dual_ar = DualAR(scope, config, tokenizer.special("<|im_end|>"), rope_dtype=rope_dtype, first_in_window=s2cpp)
         return Model(Path(path), config, tokenizer, dual_ar, codec, checkpoint.packed_bytes)
+
+
+def limit_memory(limit: int | None) -> None:
+    """Keep MLX within `limit` bytes if there is one; on a GPU keep the weights resident, as mlx-lm does."""
+    if limit is not None:
+        mx.set_memory_limit(limit)
+    if mx.metal.is_available():
+        resident = mx.device_info()["max_recommended_working_set_size"]
+        mx.set_wired_limit(resident if limit is None else min(limit, resident))
+        mx.set_cache_limit(_CACHE_BYTES)
+
+
+def _counter(checkpoint, on_progress):
+    if on_progress is None:
+        return None
+    done, total = 0, checkpoint.packed_bytes
+
+    def count(tensor):
+        nonlocal done
+        done = min(done + tensor.nbytes, total)  # a tensor asked for twice counts twice
+        on_progress(done, total)
+
+    return count

@@ -11,7 +11,10 @@ from .locations import assets_dir, config_dir
 
 DEMO = "s2-nano"
 # name -> (repository, file in it or None for the whole checkpoint)
-KNOWN = {"s2-pro": ("fishaudio/s2-pro", None)}
+KNOWN = {"s2-pro": ("fishaudio/s2-pro", None)} | {
+    f"s2-pro-{kind}": ("rodrigomt/s2-pro-gguf", f"s2-pro-{kind}.gguf")
+    for kind in ("f16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "q3_k", "q2_k")}
+RECOMMENDED = "s2-pro-q6_k"
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(:[\w./-]+)?")
 
 

@@ -21,14 +21,16 @@ LONGEST_REFERENCE = 60.0  # seconds; a reference is best at 5 to 30
 
 
 def load(model: str | Path | None = None, *, tokenizer: str | Path | None = None, compat: str | None = None,
-         memory_limit: int | None = None) -> Synthesizer:
+         memory_limit: int | None = None, on_progress: Callable[[int, int], None] | None = None) -> Synthesizer:
     """Open a model and return the `Synthesizer` that speaks with it.
 
     model: a GGUF file, a checkpoint folder, `owner/repo[:file]`, a known name, or None for the configured or else the
     bundled one. tokenizer: its tokenizer.json when it is not beside it. compat "s2cpp": the numerics of s2.cpp.
-    memory_limit: bytes that weights may take. Raises `ModelError`.
+    memory_limit: bytes that weights may take. on_progress(bytes read, bytes in all) is called on the model's thread; what it
+    raises ends the loading. Raises `ModelError`.
     """
-    return Synthesizer(find_model(model), tokenizer=tokenizer, compat=compat, memory_limit=memory_limit)
+    return Synthesizer(find_model(model), tokenizer=tokenizer, compat=compat, memory_limit=memory_limit,
+                       on_progress=on_progress)
 
 
 class Synthesizer:
@@ -37,12 +39,13 @@ class Synthesizer:
     Use as a context manager or `close()` it. Not usable in a forked child: load there.
     """
 
-    def __init__(self, found: FoundModel, *, tokenizer=None, compat=None, memory_limit=None):
+    def __init__(self, found: FoundModel, *, tokenizer=None, compat=None, memory_limit=None,
+                 on_progress=None):
         self.path, self.is_demo = found.path, found.is_demo
         self._worker = Worker()
         try:
             self._speaking, self.memory = self._worker.call(
-                lambda keep_going: _load(found.path, tokenizer, compat, memory_limit))
+                lambda keep_going: _load(found.path, tokenizer, compat, memory_limit, on_progress))
         except BaseException:
             self._worker.close()
             raise
@@ -191,13 +194,13 @@ def read_clip(clip, rate: int) -> np.ndarray:
     return samples
 
 
-def _load(path, tokenizer, compat, memory_limit):
+def _load(path, tokenizer, compat, memory_limit, on_progress):
     import mlx.core as mx
 
     from .model import load_model
     from .speaking import Speaking
 
-    model = load_model(path, tokenizer, compat, memory_limit)
+    model = load_model(path, tokenizer, compat, memory_limit, on_progress)
     return Speaking(model), mx.get_active_memory()
 
 

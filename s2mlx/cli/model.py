@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from ..models import RECOMMENDED
+
 LICENCE = ('S2 Pro is for research and non-commercial use; a product with it shows "Built with Fish Audio". '
            "This model is licensed under the Fish Audio Research License, Copyright (c) 39 AI, INC. All Rights "
            "Reserved.")
 POSITIONAL = "as for -m; default: the configured model, else the demo voice"
-_S2_PRO = "for S2 Pro: s2mlx download s2-pro, then -m s2-pro or S2MLX_MODEL=s2-pro"
+_S2_PRO = f"for S2 Pro: s2mlx download {RECOMMENDED}, then -m {RECOMMENDED} or S2MLX_MODEL={RECOMMENDED}"
 
 
 def add_options(parser, *, compat: bool = True) -> None:
     parser.option("-m", "--model", metavar="PATH|NAME",
                   help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: the bundled voice")
     parser.option("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
+    parser.option("--memory-limit", type=float, metavar="GB", help="the most memory the model may take; default: the machine's")
     if compat:
         parser.option("--compat", choices=["s2cpp"],
                       help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
@@ -32,7 +35,9 @@ def open_model(args, console):
     import s2mlx
 
     console.progress("loading the model ...")
-    tts = s2mlx.load(args.model, tokenizer=args.tokenizer, compat=args.compat)
+    limit = None if args.memory_limit is None else int(args.memory_limit * 1e9)
+    tts = s2mlx.load(args.model, tokenizer=args.tokenizer, compat=args.compat, memory_limit=limit,
+                     on_progress=lambda done, total: console.progress(f"loading the model, {100 * done // total} % ..."))
     console.clear()
     if args.model is None and tts.is_demo:
         console.note(f"no model is configured, so this is the bundled demo voice ({tts.name}); {_S2_PRO}")

@@ -43,7 +43,7 @@ class Speaker:
         total = seconds(self._samples / self._rate)
         while not self._player.wait(0.1):
             if self._player.error is not None:
-                raise DeviceError(f"{self._player.error}; what was not heard is kept in {self._keep()}")
+                raise DeviceError(f"{self._player.error}{self._keep()}")
             self._console.progress(f"playing, {seconds(self._player.position)} of {total}")
 
     def stop(self):
@@ -59,12 +59,16 @@ class Speaker:
             self._said_slow = True
             self._console.note(f"a second of speech takes {stats.rtf:.1f} s here; playing waits until enough is ready")
 
-    def _keep(self):
+    def _keep(self) -> str:
+        """Save what was not heard; where, as the end of a sentence."""
+        unheard = self._player.unheard()
+        if not len(unheard):
+            return ""
         from ..audio.files import write_audio
         from ..locations import autosave_dir
 
         folder = autosave_dir()
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / time.strftime("say-%Y%m%d-%H%M%S.wav")
-        write_audio(path, self._player.unheard(), self._rate)
-        return path
+        write_audio(path, unheard, self._rate)
+        return f"; what was not heard is kept in {path}"

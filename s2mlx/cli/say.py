@@ -40,6 +40,8 @@ def configure(parser) -> None:
     option("--seed", type=int, metavar="N", help="the same seed gives the same speech; default: drawn")
     option("--max-frames", type=int, metavar="N", help="longest pass, one frame is 46 ms; default 1024, or what fits")
     option("--min-frames", type=int, default=0, metavar="N", help="shortest pass; default 0")
+    option("--batch", type=int, metavar="N",
+           help="passes of a long text generated together when nobody waits for the sound; default 4")
     option("--pause-ms", type=int, default=250, metavar="MS", help="silence between passes of a long text; default 250")
     option("--codes", metavar="FILE.npy", help="also save the frames, int32 [num_codebooks, frames]")
     option("--trim", action="store_true", help="cut trailing silence (the speech is then made whole before it sounds)")
@@ -59,7 +61,7 @@ def run(args, console) -> int:
         raise UsageError("TEXT and -f exclude each other")
     text = read_text(args.text, args.file)
     options = Options(temperature=args.temperature, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
-                      max_frames=args.max_frames, min_frames=args.min_frames, pause_ms=args.pause_ms)
+                      max_frames=args.max_frames, min_frames=args.min_frames, pause_ms=args.pause_ms, batch=args.batch)
     play = _check_outputs(args)
     references.check(args)
     named = references.load_named(args)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ..layers.linear import Linear
 from .checkpoint import Tensor
 
 
 class Scope:
-    def __init__(self, tensors: Mapping[str, Tensor], prefix: str = ""):
-        self.tensors, self.prefix = tensors, prefix
+    def __init__(self, tensors: Mapping[str, Tensor], prefix: str = "", on_use: Callable[[Tensor], None] | None = None):
+        """on_use hears of each tensor as it is taken; it may raise to end the loading."""
+        self.tensors, self.prefix, self._on_use = tensors, prefix, on_use
 
     def within(self, name: str) -> Scope:
-        return Scope(self.tensors, self._full(name))
+        return Scope(self.tensors, self._full(name), self._on_use)
 
     def has(self, name: str) -> bool:
         return self._full(name) in self.tensors
 
     def array(self, name: str):
         """A small tensor as float32, in the shape of the file."""
-        return self.tensors[self._full(name)].dense()
+        return self._take(name).dense()
 
     def vector(self, name: str):
         """`array` for names given without their `.weight`."""
@@ -28,12 +29,18 @@ class Scope:
 
     def linear(self, name: str) -> Linear:
         """A matrix [out, in] in whatever form its type and the backend want, with its bias if the file has one."""
-        bias = self._full(f"{name}.bias")
-        return Linear(self.tensors[self._full(f"{name}.weight")], self.tensors.get(bias))
+        bias = self._take(f"{name}.bias") if self.has(f"{name}.bias") else None
+        return Linear(self._take(f"{name}.weight"), bias)
 
     def stack(self, *names: str) -> Linear:
         """Several matrices of the same input as one product, rows in the order of `names`."""
-        return Linear.stack([self.tensors[self._full(f"{name}.weight")] for name in names])
+        return Linear.stack([self._take(f"{name}.weight") for name in names])
+
+    def _take(self, name: str) -> Tensor:
+        tensor = self.tensors[self._full(name)]
+        if self._on_use is not None:
+            self._on_use(tensor)
+        return tensor
 
     def _full(self, name: str) -> str:
         return f"{self.prefix}.{name}" if self.prefix else name

@@ -147,11 +147,13 @@ def test_impossible_targets_are_errors_before_the_model_loads(run, tts, target, 
 def test_options_reach_the_engine(run, tts, player):
     run("say", "Hi.", "-m", "m.gguf", "--tokenizer", "t.json", "--compat", "s2cpp", "--temperature", "0.5",
         "--top-p", "0.9", "--top-k", "1", "--seed", "3", "--max-frames", "50", "--min-frames", "2",
-        "--pause-ms", "0", "-a", "USB")
-    assert tts.loaded == [{"model": "m.gguf", "tokenizer": "t.json", "compat": "s2cpp"}]
+        "--pause-ms", "0", "--batch", "2", "--memory-limit", "3.5", "-a", "USB")
+    [loaded] = tts.loaded
+    loaded.pop("on_progress")(1, 2)
+    assert loaded == {"model": "m.gguf", "tokenizer": "t.json", "compat": "s2cpp", "memory_limit": 3_500_000_000}
     options = last(tts)["options"]
     assert (options.temperature, options.top_p, options.top_k, options.seed) == (0.5, 0.9, 1, 3)
-    assert (options.max_frames, options.min_frames, options.pause_ms) == (50, 2, 0)
+    assert (options.max_frames, options.min_frames, options.pause_ms, options.batch) == (50, 2, 0, 2)
     assert player.made[0].device == "USB"
 
 
