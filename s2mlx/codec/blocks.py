@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import mlx.core as mx
 
 from ..config import TransformerConfig
 from ..layers.cache import WindowCache
 from ..layers.conv import CausalConv, DepthwiseCausalConv, Snake, StreamState
+from ..layers.elementwise import gelu, scaled_residual
 from ..layers.matmul import matmul
 from ..layers.transformer import Transformer
 
@@ -42,9 +41,8 @@ class ConvNeXt:
 
     def __call__(self, x: mx.array, state: StreamState) -> mx.array:
         y = mx.fast.layer_norm(self.depthwise(x, state), self.norm_weight, self.norm_bias, 1e-6)
-        y = matmul(y, self.up) + self.up_bias
-        y = y * (1 + mx.erf(y * math.sqrt(0.5))) * 0.5
-        return x + self.gamma * (matmul(y, self.down) + self.down_bias)
+        y = gelu(matmul(y, self.up) + self.up_bias)
+        return scaled_residual(x, matmul(y, self.down) + self.down_bias, self.gamma)
 
 
 class WindowTransformer:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import mlx.core as mx
 
 from ..kernels.qmv import qmv_add, qmv_norm, qmv_norm_swiglu
-from .forms import Dense, RawBlocks, on_gpu
+from .elementwise import swiglu
+from .forms import Dense, RawBlocks
 from .linear import Linear
 from .matmul import host_blas
 
@@ -45,16 +46,4 @@ class SwiGLU:
     def __call__(self, x: mx.array, gain: mx.array, eps: float) -> mx.array:
         if self.raw:
             return qmv_norm_swiglu(self.w1.form.data, self.w3.form.data, x, gain, eps, self.w1.form.kind)
-        return gate(*mx.split(self.both(mx.fast.rms_norm(x, gain, eps)), 2, axis=-1))
-
-
-def _gate(a: mx.array, b: mx.array) -> mx.array:
-    return a * mx.sigmoid(a) * b
-
-
-_compiled_gate = mx.compile(_gate, shapeless=True)
-
-
-def gate(a: mx.array, b: mx.array) -> mx.array:
-    """silu(a) * b. Fused on a GPU; on the CPU that would need a compiler at run time and gains nothing."""
-    return (_compiled_gate if on_gpu() else _gate)(a, b)
+        return swiglu(*mx.split(self.both(mx.fast.rms_norm(x, gain, eps)), 2, axis=-1))

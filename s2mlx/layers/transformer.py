@@ -14,6 +14,7 @@ from __future__ import annotations
 import mlx.core as mx
 
 from ..config import TransformerConfig
+from .elementwise import scaled_residual
 from .products import SwiGLU, added, normed
 from .rope import Rope, rotate
 
@@ -77,7 +78,7 @@ class Block:
 
 
 def _residual(linear, x: mx.array, residual: mx.array, scale: mx.array | None) -> mx.array:
-    return added(linear, x, residual) if scale is None else residual + linear(x) * scale
+    return added(linear, x, residual) if scale is None else scaled_residual(residual, linear(x), scale)
 
 
 class Transformer:
