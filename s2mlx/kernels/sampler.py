@@ -46,10 +46,11 @@ def draw_semantic(logits: mx.array, uniforms: mx.array, window: mx.array, may_en
 
 
 def sampler_reference(logits, uniforms, window, may_end, settings, again):
-    """Both draws in plain MLX, as `draw_semantic`; without `again` the window is not looked at."""
+    """Both draws in plain MLX, as `draw_semantic`; without `again` neither the window nor `may_end` is looked at."""
     logits, n = logits.astype(mx.float32), logits.shape[1]
-    closed = (mx.arange(n) == n - 1) & (may_end[:, None] == 0)
-    logits = mx.where(closed, -mx.inf, logits)
+    if again:
+        closed = (mx.arange(n) == n - 1) & (may_end[:, None] == 0)
+        logits = mx.where(closed, -mx.inf, logits)
     order = mx.argsort(-logits, axis=-1)
     if 0 < settings.top_k < n:
         order = order[:, :settings.top_k]
@@ -78,7 +79,15 @@ def _choose(logits, uniforms, window, may_end, settings, again):
     key = ("sampler", logits.dtype, window.shape[1], again)
     if 0 < settings.top_k <= MAX_TOP_K and metal.trusted(key, _launch, sampler_reference, lambda: _sample(arguments)):
         return _launch(*arguments)
+    if mx.default_device().type == mx.DeviceType.gpu:
+        return _compiled(Settings(*settings), again)(*arguments[:4])
     return sampler_reference(*arguments)
+
+
+@cache
+def _compiled(settings: Settings, again: bool):
+    """The reference with its chains of small operations fused."""
+    return mx.compile(lambda *arrays: sampler_reference(*arrays, settings, again))
 
 
 def _launch(logits, uniforms, window, may_end, settings, again):
