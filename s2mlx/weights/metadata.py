@@ -54,7 +54,7 @@ def read_config(metadata: Mapping, shapes: Shapes, path) -> ModelConfig:
         norm_fast_input=keys.flag(REST + "norm_fastlayer_input", base.norm_fast_input),
         fast_project_in="fast_project_in.weight" in shapes)
     _check_tokens(config, path)
-    _refuse_unbuilt(keys, config, path)
+    _refuse_unbuilt(keys, config, shapes, path)
     return config
 
 
@@ -171,11 +171,14 @@ def _check_tokens(config: ModelConfig, path):
         raise ModelError(f"{path}: the model speaks {c.num_codebooks} codebooks, its codec {c.codec.num_codebooks}")
 
 
-def _refuse_unbuilt(keys, config, path):
+def _refuse_unbuilt(keys, config, shapes, path):
     """Switches of the format that no S2 model sets and this engine does not have."""
     for key in ("attention_qkv_bias", "attention_o_bias", "fast_attention_qkv_bias", "fast_attention_o_bias"):
         if keys.flag(REST + key, False):
             raise ModelError(f"{path}: {REST}{key} is set; attention biases are not supported")
+    if not keys.flag(REST + "tie_word_embeddings", True) and "output.weight" in shapes:
+        raise ModelError(f"{path}: tensor 'output.weight': an output head of its own is not supported; S2 ties it to the "
+                         "embeddings")
     if keys.flag(REST + "fast_project_in", False) and not config.fast_project_in:
         raise ModelError(f"{path}: tensor 'fast_project_in.weight' is missing though the metadata announces it")
 
@@ -229,6 +232,8 @@ class _Keys:
         """A short list of strides."""
         value = self.metadata.get(key, default)
         values = tuple(value.tolist()) if hasattr(value, "tolist") else value
-        if not isinstance(values, tuple) or not 1 <= len(values) <= 16 or not all(type(v) is int and 1 <= v <= 1024 for v in values):
+        possible = isinstance(values, tuple) and 1 <= len(values) <= 16 and \
+            all(type(v) is int and 1 <= v <= 1024 for v in values)
+        if not possible:
             self.fail(f"key {key!r} should be a short list of strides, not {value!r:.60}")
         return values

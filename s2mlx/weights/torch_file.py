@@ -103,7 +103,7 @@ def _extent(file, member, what) -> tuple[int, int]:
         raise ModelError(f"{file.path}: {what} is compressed, which torch.save never does")
     if len(header) < 30 or header[:4] != b"PK\3\4":
         raise ModelError(f"{file.path}: {what}: damaged zip entry")
-    begin = member.header_offset + 30 + int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little")
+    begin = member.header_offset + 30 + sum(struct.unpack("<HH", header[26:30]))
     if begin + member.file_size > len(file.bytes):
         raise ModelError(f"{file.path}: {what} is cut off; download the file again")
     return begin, begin + member.file_size

@@ -177,6 +177,15 @@ def test_networks_of_unlike_width_need_a_projection(path):
             metadata={R + "fast_project_in": False})
 
 
+def test_an_output_head_of_its_own_is_refused(path):
+    metadata, tensors = model_parts(metadata={R + "tie_word_embeddings": False})
+    path.write_bytes(gguf_bytes(metadata, tensors))
+    open_checkpoint(path)  # the flag alone means nothing
+    path.write_bytes(gguf_bytes(metadata, [*tensors, ("output.weight", (1, 64), T.F32, bytes(256))]))
+    with pytest.raises(ModelError, match="'output.weight'"):
+        open_checkpoint(path)
+
+
 def test_unlike_codec_modules(path):
     refused(path, "pre_module has 1 layers but its post_module 2",
             drop=["c.quantizer.pre_module.layers.1.attention.wqkv.weight"])
