@@ -25,7 +25,7 @@ from .screens.history import HistoryScreen
 from .screens.main import MainScreen
 from .screens.record import Recorded, RecordScreen
 from .screens.settings import SettingsScreen
-from .session import Session
+from .session import Recovered, Session
 from .speaking import Made
 from .themes import ALL
 
@@ -65,7 +65,7 @@ class S2App(App[int]):
         for complaint in self._complaints:
             self.notify(complaint, severity="warning")
         self.room.load(self.settings)
-        self.call_after_refresh(self._offer_take)
+        self.call_after_refresh(self._offer_kept_take)
 
     # what happens in jobs
 
@@ -147,8 +147,8 @@ class S2App(App[int]):
 
     # engine, devices, voices: for jobs
 
-    def _engine_changed(self, note: str) -> None:
-        self._main.engine_changed(note)
+    def _engine_changed(self) -> None:
+        self._main.engine_changed()
 
     def open_player(self, rate: int) -> Player:
         """On a job's thread. Raises DeviceError."""
@@ -182,11 +182,13 @@ class S2App(App[int]):
     # moving between screens
 
     def record(self, live: bool) -> None:
+        """To the recording screen; a take that waits there comes first."""
+        new = lambda: self._open_recording(RecordScreen(live, **self._countdown))
         take = self.session.unsaved_take()
         if take is None:
-            self._open_recording(RecordScreen(live, **self._countdown))
+            new()
         else:
-            self._offer_take(lambda: self._open_recording(RecordScreen(live, **self._countdown)))
+            self._offer_take(take, ("drop", "Delete it, record anew"), new)
 
     def _open_recording(self, screen: RecordScreen) -> None:
         def back(recorded: Recorded | None) -> None:
@@ -195,22 +197,22 @@ class S2App(App[int]):
 
         self.push_screen(screen, back)
 
-    def _offer_take(self, otherwise=lambda: None) -> None:
-        """Offer a take that never became a voice; `otherwise` goes on without it."""
+    def _offer_kept_take(self) -> None:
         take = self.session.unsaved_take()
-        if take is None:
-            return
+        if take:
+            self._offer_take(take, ("drop", "Delete it"), lambda: None)
 
+    def _offer_take(self, take: Recovered, drop: tuple[str, str], dropped: Callable[[], None]) -> None:
+        """Offer a take that never became a voice; `dropped()` goes on without it."""
         def answered(what: str | None) -> None:
             if what == "review":
                 self._open_recording(RecordScreen(recovered=take, **self._countdown))
             elif what == "drop":
                 self.session.drop_take()
-                otherwise()
+                dropped()
 
-        self.push_screen(Question(
-            f"A recording of {len(take.samples) / take.rate:.1f} s was not made a voice yet.",
-            (("review", "Look at it"), ("later", "Later"), ("drop", "Delete it"))), answered)
+        self.push_screen(Question(f"A recording of {len(take.samples) / take.rate:.1f} s was not made a voice yet.",
+                                  (("review", "Look at it"), ("later", "Not now"), drop)), answered)
 
     def leave_take(self, screen: RecordScreen) -> None:
         """The user leaves the recording with a take in hand."""
@@ -226,6 +228,9 @@ class S2App(App[int]):
     def action_history(self) -> None:
         def back(entry: Utterance | None) -> None:
             if entry:
+                engine = self.room.engine
+                if engine and entry.model_name and entry.model_name != engine.name:
+                    self.notify(f"It was made with {entry.model_name}; with {engine.name} it will sound different.", markup=False)
                 self._main.editor.load(entry.text)
                 self._main.speak(entry.text, entry.voices, entry.request())
 
@@ -292,6 +297,7 @@ class S2App(App[int]):
         collect, self.running_take = self.running_take, None
         if collect:
             self.jobs.start("keep take", lambda job: collect())
+        self.jobs.start("close devices", lambda job: self.studio.close())
         ended = self.jobs.leave(PATIENCE)
         if ended and self.room.engine:
             self.room.engine.close()

@@ -90,7 +90,8 @@ class Studio(Protocol):
     library: Any  # s2mlx.VoiceLibrary
 
     def load(self, model: str | None, *, tokenizer: str | None, compat: str | None, memory_limit: int | None,
-             on_progress: Callable[..., None]) -> Synthesizer: ...
+             on_progress: Callable[[float], None]) -> Synthesizer:
+        """`on_progress(fraction)` is called while loading; what it raises ends the loading."""
 
     def model_facts(self, model: str | None) -> str:
         """One line on a model file: what it is and what it needs in memory."""
@@ -127,3 +128,6 @@ class Studio(Protocol):
         """Characters [begin, end) of each sentence."""
 
     def estimate_seconds(self, text: str) -> float: ...
+
+    def close(self) -> None:
+        """Give the devices back."""

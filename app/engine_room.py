@@ -17,9 +17,9 @@ class Dropped(Exception):
 
 
 class EngineRoom:
-    """`changed(note)` is called on the interface thread whenever the state moves."""
+    """`changed()` is called on the interface thread whenever the state moves."""
 
-    def __init__(self, studio: Studio, jobs: Jobs, changed: Callable[[str], None]):
+    def __init__(self, studio: Studio, jobs: Jobs, changed: Callable[[], None]):
         self._studio, self._jobs, self._changed = studio, jobs, changed
         self._settled = threading.Event()  # loaded or failed
         self._job: Job | None = None
@@ -42,10 +42,15 @@ class EngineRoom:
         limit = settings.memory_limit_gb
 
         def work(job: Job) -> Synthesizer:
-            def progress(fraction: float | None = None, *notes) -> None:
+            last = 0.0
+
+            def progress(fraction: float) -> None:
+                nonlocal last
                 if job.cancel.is_set():
                     raise Dropped
-                job.report(fraction if isinstance(fraction, (int, float)) else None, " ".join(map(str, notes)))
+                if fraction >= last + 0.01:
+                    last = fraction
+                    job.report(fraction)
 
             engine = self._studio.load(settings.model, tokenizer=settings.tokenizer, compat=settings.compat,
                                        memory_limit=int(limit * 1e9) if limit else None, on_progress=progress)
@@ -56,8 +61,8 @@ class EngineRoom:
 
         self._job = job = self._jobs.start("load", work, done=lambda engine: self._settle(job, engine, None),
                                            failed=lambda error: self._settle(job, None, error),
-                                           progressed=lambda fraction, note: self._progress(job, fraction, note))
-        self._changed("loading the model")
+                                           progressed=lambda fraction, note: self._progress(job, fraction))
+        self._changed()
 
     def drop(self) -> None:
         """Give up loading."""
@@ -73,10 +78,10 @@ class EngineRoom:
             raise ModelError(f"no model is loaded ({self.error}); choose one in the settings")
         return self.engine
 
-    def _progress(self, job: Job, fraction: float | None, note: str) -> None:
+    def _progress(self, job: Job, fraction: float | None) -> None:
         if job is self._job:
             self.fraction = fraction
-            self._changed(note)
+            self._changed()
 
     def _settle(self, job: Job, engine: Synthesizer | None, error: BaseException | None) -> None:
         if job is not self._job:  # a later load has taken over
@@ -85,4 +90,4 @@ class EngineRoom:
             return
         self._job, self.engine, self.error = None, engine, error
         self._settled.set()
-        self._changed("")
+        self._changed()

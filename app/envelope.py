@@ -69,10 +69,10 @@ def braille(peaks: np.ndarray, rows: int) -> list[str]:
 
 
 def blocks(samples: np.ndarray, width: int) -> str:
-    """A sound in one line of `width` block characters, scaled to its own peak."""
+    """A sound in one line of `width` block characters: the mean level of each part, scaled to the loudest."""
     if not len(samples) or width <= 0:
         return " " * max(width, 0)
     edges = np.linspace(0, len(samples), width + 1).astype(int)
-    peaks = np.array([np.abs(samples[b:max(e, b + 1)]).max() for b, e in zip(edges[:-1], edges[1:])])
-    top = float(np.nan_to_num(peaks).max()) or 1.0
-    return "".join(BLOCKS[1 + int(round(7 * min(1.0, float(p) / top)))] for p in np.nan_to_num(peaks))
+    levels = np.nan_to_num([float(np.abs(samples[b:max(e, b + 1)]).mean()) for b, e in zip(edges[:-1], edges[1:])])
+    top = float(levels.max()) or 1.0
+    return "".join(BLOCKS[1 + int(round(7 * min(1.0, level / top)))] for level in levels)

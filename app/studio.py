@@ -23,7 +23,7 @@ class LocalStudio:
         self._loudspeaker = Loudspeaker(_open_player)
 
     def load(self, model: str | None, *, tokenizer: str | None, compat: str | None, memory_limit: int | None,
-             on_progress: Callable[..., None]) -> Synthesizer:
+             on_progress: Callable[[float], None]) -> Synthesizer:
         import s2mlx
 
         return s2mlx.load(model, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit,

@@ -39,6 +39,8 @@ BUTTONS = (("speak", "▶ Speak", "^s"), ("stop", "■ Stop", "esc"), ("replay",
 class MainScreen(VoiceActions, Saving, Screen):
     app: S2App
 
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (34, "-tall")]
     BINDINGS = [
         Binding("ctrl+s", "speak", "Speak", show=False),
         Binding("escape", "stop", "Stop"),
@@ -83,7 +85,7 @@ class MainScreen(VoiceActions, Saving, Screen):
         self.editor.area.focus()
         self.ready = True
         self.refresh_voices()
-        self.engine_changed("")
+        self.engine_changed()
 
     editor = property(lambda self: self.query_one(Editor))
     wave = property(lambda self: self.query_one(Waveform))
@@ -99,7 +101,7 @@ class MainScreen(VoiceActions, Saving, Screen):
 
     # the engine
 
-    def engine_changed(self, note: str) -> None:
+    def engine_changed(self) -> None:
         """The app says that the model is loading, loaded or failed."""
         if not self.ready:
             return
@@ -107,7 +109,7 @@ class MainScreen(VoiceActions, Saving, Screen):
         if room.loading:
             share = "" if room.fraction is None else f" {room.fraction:.0%}"
             then = "speaks as soon as it is loaded" if self._speak_when_loaded else "esc cancels"
-            self.status.say(" ".join(f"loading {self.app.settings.model or 'the model'}{share} {note}; {then}".split()))
+            self.status.say(f"loading {self.app.settings.model or 'the model'}{share}: {then}")
         elif room.error:
             self.status.say(self.app.explain(room.error) + "  ^g: settings")
         else:
@@ -153,7 +155,7 @@ class MainScreen(VoiceActions, Saving, Screen):
             if not room.loading:
                 self.app.room.load(self.app.settings)
             self._speak_when_loaded = True
-            self.engine_changed("")
+            self.engine_changed()
             return
         self._speak_when_loaded = False
         self.silence()

@@ -101,6 +101,7 @@ class VoiceActions:
     def _delete(self, name: str) -> None:
         def done(token) -> None:
             self.app.deleted.append((name, token, self.app.settings.cast))
+            self.query_one(VoiceList).can_undo = True
             self.app.change(cast=_without(name, self.app.settings.cast))
             self.refresh_voices()
             self.status.say(f"deleted {name}: u brings it back")
@@ -108,13 +109,11 @@ class VoiceActions:
         self._work("delete", f"deleting {name}", lambda job: self.app.library.remove(name), done)
 
     def _undo(self) -> None:
-        if not self.app.deleted:
-            self.status.say("nothing to undo")
-            return
         name, token, cast = self.app.deleted[-1]
 
         def done(_) -> None:
             self.app.deleted.pop()
+            self.query_one(VoiceList).can_undo = bool(self.app.deleted)
             self.app.change(cast=cast)
             self.refresh_voices()
             self.status.say(f"{name} is back")

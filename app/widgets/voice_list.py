@@ -35,8 +35,8 @@ class VoiceList(OptionList):
         Binding("r", "ask('rename')", "Rename"),
         Binding("d,delete", "ask('delete')", "Delete"),
         Binding("u", "ask('undo')", "Undo"),
-        Binding("i", "ask('import')", "Import"),
-        Binding("e", "ask('export')", "Export"),
+        Binding("i", "ask('import')", "Import", show=False),
+        Binding("e", "ask('export')", "Export", show=False),
         Binding("0", "bind(0)", "Speaker", key_display="0-9"),
         *[Binding(str(n), f"bind({n})", show=False) for n in range(1, 10)],
     ]
@@ -59,6 +59,10 @@ class VoiceList(OptionList):
         super().__init__(markup=False, **kwargs)
         self.rows: list[VoiceRow] = []
         self.cast: tuple[str | None, ...] = ()
+        self.can_undo = False  # a deleted voice may come back
+
+    def check_action(self, action: str, parameters: tuple) -> bool | None:
+        return self.can_undo if (action, parameters) == ("ask", ("undo",)) else True
 
     def show(self, rows: Sequence[VoiceRow], cast: tuple[str | None, ...]) -> None:
         """Replace the rows, keeping the highlight on the same voice."""
@@ -105,8 +109,8 @@ class VoiceList(OptionList):
             return Content(f"{badge:<3}{OWN}"[:width])
         if row.trouble:
             return Content(f"{badge:<3}{row.name[:width - 14]} ! unusable")
-        outline = row.outline[:10 if width >= 34 else 5]
-        facts = f"{row.seconds:5.1f}s {row.language[:2]:<2} {outline}"
+        cells = 10 if width >= 34 else 5
+        facts = f"{row.seconds:5.1f}s {row.language[:2]:<2} {row.outline[:cells]:<{cells}}"
         room = max(4, width - 4 - len(facts))
         name = row.name if len(row.name) <= room else row.name[:room - 1] + "…"
         return Content(f"{badge:<3}{name:<{room}} {facts}")

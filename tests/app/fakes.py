@@ -190,7 +190,7 @@ class FakeStudio:
 
     def load(self, model, *, tokenizer, compat, memory_limit, on_progress):
         if self.load_gate:
-            while not self.load_gate.wait(0.2):
+            while not self.load_gate.wait(0.05):
                 on_progress(0.4)
         if self.load_error:
             raise self.load_error
@@ -252,3 +252,6 @@ class FakeStudio:
 
     def estimate_seconds(self, text):
         return len(text) / 15
+
+    def close(self):
+        self.closed = True
