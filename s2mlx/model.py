@@ -14,7 +14,7 @@ from .dual_ar import DualAR
 from .errors import ModelError, UsageError
 from .tokenizer import Tokenizer, find_tokenizer, load_tokenizer
 from .weights import open_checkpoint
-from .weights.scope import Scope
+from .layers.scope import Scope
 
 COMPAT = (None, "s2cpp")
 _CACHE_BYTES = 512 << 20  # freed buffers that MLX may keep for reuse

@@ -20,7 +20,7 @@ from ..config import ModelConfig
 from ..dual_ar import DualAR
 from ..model import Model, load_model
 from ..weights import open_checkpoint
-from ..weights.scope import Scope
+from ..layers.scope import Scope
 from . import first_audio, graph, machine, pretend, speed, synthetic, weights
 
 _FULL_LAYERS = 36  # of S2 Pro's Slow-AR

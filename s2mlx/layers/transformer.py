@@ -6,7 +6,7 @@ RMS-normalised over head_dim when the model has q/k norm, then rotated.
 
 Inside a stack a pass is rows: x [N, dim] with N = B * T, row b * T + t. Only attention sees sequences.
 
-Weights come through a `scope` (see `weights.scope`).
+Weights come through a `scope` (see `layers.scope`).
 """
 
 from __future__ import annotations

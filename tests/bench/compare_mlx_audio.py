@@ -33,6 +33,7 @@ def main() -> None:
     options.add_argument("--frames", type=int, default=3, help="frames a turn")
     options.add_argument("--codec-frames", type=int, default=4, help="frames decoded at a time")
     options.add_argument("--peer-dtype", default="float32", choices=["float32", "float16", "bfloat16"])
+    options.add_argument("--stages", default="ar,codec", help="ar, codec or both")
     args = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="s2mlx-compare-") as folder:
         peer = _peer_python(args.venv or Path(folder) / "venv")
@@ -43,6 +44,8 @@ def main() -> None:
         for stage, works in (("ar", {"ar": (f"AR, {args.layers} Slow-AR + 4 Fast-AR layers", args.frames)}),
                              ("codec", {"whole": (f"codec, {args.codec_frames} frames at once", args.codec_frames),
                                         "stream": ("codec, streaming one frame", 1)})):
+            if stage not in args.stages.split(","):
+                continue
             workers = [_Worker(python, side, stage, model, args.peer_dtype) for python, side in
                        ((peer, "peer"), (Path(sys.executable), "ours"))]
             for work, (title, frames) in works.items():
@@ -61,39 +64,51 @@ def _peer_python(folder: Path) -> Path:
     return python
 
 
-def _compare(workers, work: str, frames: int, rounds: int) -> list[list[float]]:
-    """Seconds a frame of each worker, turn by turn; the first turn of each, which warms up, is left out."""
+def _compare(workers, work: str, frames: int, rounds: int) -> list[list[tuple[float, float]]]:
+    """(wall seconds, CPU seconds) a frame of each worker, turn by turn; the first turn, which warms up, is left out."""
     seconds = [[] for _ in workers]
     for turn in range(rounds + 1):
         for worker, taken in zip(workers, seconds):
             answer = worker.ask(work, frames)
-            print(f"{work}, turn {turn}: {worker.side} {answer:.3f} s a frame", file=sys.stderr)
+            print(f"{work}, turn {turn}: {worker.side} {answer[0]:.3f} s a frame, {answer[1]:.3f} of CPU",
+                  file=sys.stderr)
             if turn:
                 taken.append(answer)
+    levels = [worker.level for worker in workers]
+    if None not in levels and abs(levels[0] - levels[1]) > 0.01 * levels[0]:
+        sys.exit(f"{work}: the same codes and weights gave different sound, of level {levels[0]} and {levels[1]}")
     return seconds
 
 
 def _table(rows, notes) -> str:
-    lines = [f"| seconds a frame | mlx-audio {notes[0]['version']} | s2mlx | ratio |", "|---|--:|--:|--:|"]
-    for title, peer, ours in rows:
-        cells = [f"{statistics.median(s):.3f} ({min(s):.3f} to {max(s):.3f})" for s in (peer, ours)]
-        lines.append(f"| {title} | {cells[0]} | {cells[1]} | {statistics.median(ours) / statistics.median(peer):.3f} |")
+    lines = [f"| seconds a frame | mlx-audio {notes[0]['version']} | s2mlx | ratio | of CPU time |",
+             "|---|--:|--:|--:|--:|"]
+    for title, *both in rows:
+        (peer, peer_cpu), (ours, our_cpu) = ([[turn[i] for turn in turns] for i in (0, 1)] for turns in both)
+        middle = statistics.median
+        cells = [f"{middle(s):.3f} ({min(s):.3f} to {max(s):.3f})" for s in (peer, ours)]
+        ratios = middle(ours) / middle(peer), middle(our_cpu) / middle(peer_cpu)
+        lines.append(f"| {title} | {cells[0]} | {cells[1]} | {ratios[0]:.3f} | {ratios[1]:.3f} |")
     memory = ", ".join(f"{n['side']} {n['stage']} {n['memory'] / 1e9:.1f} GB" for n in notes)
-    return "\n".join([*lines, "", f"MLX {notes[0]['mlx']} on {platform.machine()}, {os.cpu_count()} cores; peak memory: {memory}."])
+    machine = f"MLX {notes[0]['mlx']} on {platform.machine()}, {os.cpu_count()} cores"
+    return "\n".join([*lines, "", f"{machine}; peak memory: {memory}."])
 
 
 class _Worker:
     """A process of one engine that makes frames when asked to."""
 
     def __init__(self, python: Path, side: str, stage: str, model: Path, dtype: str):
-        self.side = side
+        self.side, self.level = side, None
         command = [str(python), __file__, "--worker", side, stage, str(model), dtype]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self._answer()
 
-    def ask(self, work: str, frames: int) -> float:
+    def ask(self, work: str, frames: int) -> tuple[float, float]:
+        """Wall and CPU seconds a frame."""
         self._tell({"work": work, "frames": frames})
-        return self._answer()["seconds"] / frames
+        answer = self._answer()
+        self.level = answer["level"]
+        return answer["seconds"] / frames, answer["cpu"] / frames
 
     def close(self) -> dict:
         self._tell({"work": "end"})
@@ -113,7 +128,7 @@ class _Worker:
 
 
 def serve(side: str, stage: str, model: str, dtype: str) -> None:
-    """What a worker runs: loads its stage, then answers {work, frames} with {seconds}."""
+    """What a worker runs: loads its stage, then answers {work, frames} with {seconds, cpu, level of the sound}."""
     import resource
 
     replies, sys.stdout = sys.stdout, sys.stderr  # what a library prints must not get among the answers
@@ -122,9 +137,9 @@ def serve(side: str, stage: str, model: str, dtype: str) -> None:
     works = load(model, dtype)
     reply({"ready": True})
     while (message := json.loads(sys.stdin.readline()))["work"] != "end":
-        began = time.perf_counter()
-        works[message["work"]](message["frames"])
-        reply({"seconds": time.perf_counter() - began})
+        began, cpu = time.perf_counter(), time.process_time()
+        level = works[message["work"]](message["frames"])
+        reply({"seconds": time.perf_counter() - began, "cpu": time.process_time() - cpu, "level": level})
     from importlib.metadata import version
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
@@ -138,24 +153,30 @@ def our_ar(model: str, dtype: str) -> dict:
     from s2mlx.generate import Request, generate
     from s2mlx.options import Sampling
     from s2mlx.weights import open_checkpoint
-    from s2mlx.weights.scope import Scope
+    from s2mlx.layers.scope import Scope
 
     with open_checkpoint(model) as checkpoint:
         dual_ar = DualAR(Scope(checkpoint.tensors), checkpoint.config, end_id=256)
     request = Request(prompt(dual_ar, PROMPT), seed=1, max_frames=4096, min_frames=4096)
     frames = generate(dual_ar, request, Sampling(0.8, 0.8, 30))
-    return {"ar": lambda count: [next(frames) for _ in range(count)]}
+
+    def ar(count):
+        for _ in range(count):
+            next(frames)
+
+    return {"ar": ar}
 
 
 def our_codec(model: str, dtype: str) -> dict:
     from s2mlx.codec import Codec
     from s2mlx.weights import open_checkpoint
-    from s2mlx.weights.scope import Scope
+    from s2mlx.layers.scope import Scope
 
     with open_checkpoint(model) as checkpoint:
         codec = Codec(Scope(checkpoint.tensors).within("c"), checkpoint.config.codec)
     stream = codec.stream()
-    return {"whole": lambda count: codec.decode(_codes(count)), "stream": lambda count: stream.decode(_codes(count))}
+    return {"whole": lambda count: _level(codec.decode(_codes(count))),
+            "stream": lambda count: _level(stream.decode(_codes(count)))}
 
 
 def peer_ar(model: str, dtype: str) -> dict:
@@ -185,9 +206,14 @@ def peer_ar(model: str, dtype: str) -> dict:
     bias = mx.full((1, config.text_config.vocab_size), -1e9)
     bias[:, config.semantic_start_token_id : config.semantic_end_token_id + 1] = 0.0  # and the end is never drawn
     peer.semantic_logit_bias = bias
-    frames = peer._iter_codes_for_batch(conversation=Conversation([]), batch_text="x" * 400, max_new_tokens=4096, top_p=0.8,
-                                        top_k=30, temperature=0.8)
-    return {"ar": lambda count: [mx.eval(next(frames)) for _ in range(count)]}
+    frames = peer._iter_codes_for_batch(conversation=Conversation([]), batch_text="x" * 400, max_new_tokens=4096,
+                                        top_p=0.8, top_k=30, temperature=0.8)
+
+    def ar(count):
+        for _ in range(count):
+            mx.eval(next(frames))
+
+    return {"ar": ar}
 
 
 def peer_codec(model: str, dtype: str) -> dict:
@@ -216,10 +242,15 @@ def peer_codec(model: str, dtype: str) -> dict:
     codec.fold_weight_norm()
     codec.reset_streaming_state()
 
-    def whole(count):
-        mx.eval(codec.decode(mx.array(_codes(count))[None], mx.array([count]))[0])
+    return {"whole": lambda count: _level(codec.decode(mx.array(_codes(count))[None], mx.array([count]))[0]),
+            "stream": lambda count: _level(codec.streaming_step(mx.array(_codes(count))[None]))}
 
-    return {"whole": whole, "stream": lambda count: mx.eval(codec.streaming_step(mx.array(_codes(count))[None]))}
+
+def _level(samples) -> float:
+    """Root mean square; taking it waits for the samples."""
+    import numpy as np
+
+    return float(np.sqrt(np.mean(np.array(samples, np.float32) ** 2)))
 
 
 def _codes(frames: int):

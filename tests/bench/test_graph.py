@@ -6,7 +6,7 @@ import pytest
 from s2mlx.bench import graph, pretend
 from s2mlx.dual_ar import DualAR
 from s2mlx.weights import open_checkpoint
-from s2mlx.weights.scope import Scope
+from s2mlx.layers.scope import Scope
 from tests.synthetic import IM_END, make_model
 
 

@@ -18,7 +18,7 @@ from s2mlx.kernels import metal
 from s2mlx.layers.cache import BatchCache
 from s2mlx.options import Sampling
 from s2mlx.weights import open_checkpoint
-from s2mlx.weights.scope import Scope
+from s2mlx.layers.scope import Scope
 from tests.synthetic import IM_END, SEMANTIC_BEGIN, make_model
 
 from . import harness, msl

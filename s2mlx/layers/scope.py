@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ..layers.linear import Linear
-from .checkpoint import Tensor
+from ..weights.checkpoint import Tensor
+from .linear import Linear
 
 
 class Scope:
