@@ -98,7 +98,7 @@ def way(model: Model) -> dict:
 def kv_bytes(model: DualAR, positions: int) -> int:
     """Keys and values that one frame of one sequence reads after `positions`."""
     slow = model.config.slow
-    return 2 * slow.layers * slow.kv_heads * slow.head_dim * model.slow.new_cache().dtype.size * positions
+    return 2 * slow.layers * slow.kv_heads * slow.head_dim * model.new_cache().dtype.size * positions
 
 
 def extrapolated(result: dict, codec: float) -> dict:
@@ -124,7 +124,9 @@ def counted(model: DualAR, layers: int) -> dict:
         result = {"of": f"a skeleton: {layers} + {config.fast.layers} layers, tiny widths, q8_0, as on a GPU"}
         for name, with_kernels in (("plain", False), ("kernels", True)):
             with pretend.gpu(with_kernels) as made, open_checkpoint(path) as checkpoint:
-                result[name] = _describe(DualAR(Scope(checkpoint.tensors), checkpoint.config, end_id=256), made)
+                cache_dtype = mx.float16 if with_kernels else mx.float32  # as `load_model` chooses
+                result[name] = _describe(DualAR(Scope(checkpoint.tensors), checkpoint.config, end_id=256,
+                                                cache_dtype=cache_dtype), made)
     return result
 
 

@@ -124,7 +124,7 @@ def frame_builder(model: DualAR, *, batch: int = 1, sampling: Sampling | None = 
     mx.disable_compile()  # compiled pieces count as one node when built, but cannot be run without a compiler
     try:
         for draw in draws:
-            caches.append(model.slow.new_cache())
+            caches.append(model.new_cache())
             states.append(model.first(model.prefill(matrix, caches[-1]), pick, draw[None], [True]))
         state, draws = State.join(states) if batch > 1 else states[0], mx.stack(draws)
         mx.eval(state.arrays, draws, [c.arrays for c in caches])

@@ -24,7 +24,7 @@ CHIPS = {"M1": 68, "M1 Pro": 200, "M1 Max": 400, "M1 Ultra": 800,
          "M4": 120, "M4 Pro": 273, "M4 Max (32-core GPU)": 410, "M4 Max (40-core GPU)": 546}
 FORMATS = ("q8_0", "q6_k", "q4_k_m", "q2_k")
 POSITIONS = 500  # of the KV cache in the bounds: a reference of 10 s and some speech
-_KV_BYTES = 4    # the cache holds float32
+_KV_BYTES = 2    # where the kernels run, the cache holds float16
 
 
 @dataclass(frozen=True)

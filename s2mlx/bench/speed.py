@@ -15,7 +15,7 @@ from ..dual_ar import DualAR, State
 from ..generate import Request, generate, read
 from ..layers.cache import BatchCache
 from ..options import Sampling
-from ..sampler import make_sampler, make_semantic_sampler, uniforms
+from ..sampler import RAS_WINDOW, make_sampler, make_semantic_sampler, uniforms
 
 _CHUNKS = (1, 4, 16)  # frames that the codec decodes at a time
 
@@ -56,7 +56,7 @@ def prompt(model: DualAR, positions: int) -> np.ndarray:
 def prefill(model: DualAR, positions: int, tries: int = 2) -> Times:
     """A whole prompt."""
     matrix = prompt(model, positions)
-    return timed(lambda: model.prefill(matrix, model.slow.new_cache()), tries)
+    return timed(lambda: model.prefill(matrix, model.new_cache()), tries)
 
 
 def frames(model: DualAR, positions: int, count: int) -> tuple[Times, float]:
@@ -105,7 +105,7 @@ class _Steps:
         self.model, self.pick_ = model, model.picker(Sampling())
         width = model.config.num_codebooks + 1
         self.uniforms, self.open = mx.stack([next(uniforms(seed, width)) for seed in range(size)]), [False] * size
-        caches, states = [model.slow.new_cache() for _ in range(size)], []
+        caches, states = [model.new_cache() for _ in range(size)], []
         for i, cache in enumerate(caches):
             self.outputs = model.prefill(prompt(model, positions), cache)
             states.append(model.first(self.outputs, self.pick_, self.uniforms[i : i + 1], [False]))
@@ -130,12 +130,12 @@ def _sampler(model: DualAR, count: int) -> Times:
     config, first, other = model.config, make_semantic_sampler(Sampling()), make_sampler(Sampling())
     semantic = 4 * mx.random.normal((1, model.end_token + 1))
     residual = 4 * mx.random.normal((1, config.codebook_size))
-    uniform, window = mx.array([0.3]), mx.full((1, 10), -1, mx.int32)
-    mx.eval(semantic, residual, uniform, window)
+    uniform, window, may_end = mx.array([[0.3, 0.6]]), mx.full((1, RAS_WINDOW), -1, mx.int32), mx.array([1], mx.int32)
+    mx.eval(semantic, residual, uniform, window, may_end)
 
     def draws():
-        mx.eval(first(semantic, uniform, uniform, window, model.end_token),
-                [other(residual, uniform) for _ in range(config.num_codebooks - 1)])
+        mx.eval(first(semantic, uniform, window, may_end),
+                [other(residual, uniform[:, 0]) for _ in range(config.num_codebooks - 1)])
 
     return timed(draws, count)
 
