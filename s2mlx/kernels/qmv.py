@@ -7,6 +7,8 @@ the whole matrix once.
 
 from __future__ import annotations
 
+from functools import cache
+
 import mlx.core as mx
 
 from . import metal
@@ -69,30 +71,46 @@ def _norm(x, gain, eps):
 
 def _choose(name, reference, weights, x, format, *rest):
     vectors = x.size // x.shape[-1]
-    launch = lambda *arguments: _launch(name, *arguments)
-    if vectors <= MAX_VECTORS and metal.trusted((name, int(format), vectors, x.dtype), launch, reference,
+    if vectors <= MAX_VECTORS and metal.trusted((name, int(format), vectors, x.dtype), _KERNELS[name], reference,
                                                 lambda: _sample(name, format, vectors, x.dtype)):
-        return launch(*weights, x, *rest, format)
+        return _launch(name, weights, x, rest, format, vectors)
     return reference(*weights, x, *rest, format)
 
 
-def _launch(name, *arguments):
-    """`arguments` as the public function `name` takes them."""
-    *arrays, format = arguments
-    weights, rest = (arrays[:2], arrays[2:]) if name == "qmv_norm_swiglu" else (arrays[:1], arrays[1:])
-    x, *rest = rest
-    rows, k, vectors = weights[0].shape[0], x.shape[-1], x.size // x.shape[-1]
+def _launch(name, weights, x, rest, format, vectors):
+    rows, k = weights[0].shape[0], x.shape[-1]
+    if name != "qmv_add":
+        rest = rest and (rest[0], metal.scalar(rest[1]))
+    kernel, plan = _plan(name, int(format), rows, k, vectors, x.dtype)
+    if x.ndim == 2:
+        return kernel([*weights, x, *rest], **plan)[0]
     if name == "qmv_add":
-        rest = [rest[0].reshape(vectors, rows)]
-    elif rest:
-        rest = [rest[0], metal.scalar(rest[1])]
-    rows_each = (4 if vectors <= 2 else 2) // len(weights)
-    y, = metal.load("qmv.metal")[name](
-        [*weights, x.reshape(vectors, k), *rest],
-        grid=(32 * _SIMDGROUPS * metal.groups(rows, rows_each * _SIMDGROUPS), 1, 1),
-        threadgroup=(32 * _SIMDGROUPS, 1, 1), outputs=[((vectors, rows), x.dtype)],
-        FORMAT=int(format), T=x.dtype, M=vectors)
-    return y.reshape(*x.shape[:-1], rows)
+        rest = rest[0].reshape(vectors, rows),
+    return kernel([*weights, x.reshape(vectors, k), *rest], **plan)[0].reshape(*x.shape[:-1], rows)
+
+
+@cache
+def _plan(name, format, rows, k, vectors, dtype):
+    """The kernel and how it is launched: the same in every layer and frame, so worked out once."""
+    rows_each = (4 if vectors <= 2 else 2) // (2 if name == "qmv_norm_swiglu" else 1)
+    threads = 32 * _SIMDGROUPS
+    return metal.load("qmv.metal")[name], dict(
+        grid=(threads * metal.groups(rows, rows_each * _SIMDGROUPS), 1, 1), threadgroup=(threads, 1, 1),
+        outputs=[((vectors, rows), dtype)], FORMAT=format, T=dtype, M=vectors)
+
+
+def _kernel(name):
+    """The launch of `name` with the arguments of its public function."""
+    def launch(*arguments):
+        *arrays, format = arguments
+        count = 2 if name == "qmv_norm_swiglu" else 1
+        x = arrays[count]
+        return _launch(name, arrays[:count], x, tuple(arrays[count + 1:]), format, x.size // x.shape[-1])
+
+    return launch
+
+
+_KERNELS = {name: _kernel(name) for name in ("qmv", "qmv_add", "qmv_norm", "qmv_norm_swiglu")}
 
 
 def _sample(name, format, vectors, dtype, rows=11, k=512):

@@ -15,6 +15,7 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,11 +29,31 @@ SHIM = Path(__file__).parent / "shim"
 CACHE = Path(__file__).parents[2] / "build" / "msl"
 ORDERS = 3          # forward, backward, shuffled
 PROGRAMS = 2        # compiled side by side by `precompile`
-FLAGS = ["-std=c++17", "-O1", "-g1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+# macOS shows contexts to those who name a standard, and everything else to those who name Darwin.
+SYSTEM = ["-D_XOPEN_SOURCE=700", "-D_DARWIN_C_SOURCE"] if sys.platform == "darwin" else []
+FLAGS = [*SYSTEM, "-std=c++17", "-O1", "-g1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 # bfloat16 travels as its bits
 NUMPY = {mx.float32: np.float32, mx.float16: np.float16, mx.bfloat16: np.uint16, mx.uint8: np.uint8, mx.int8: np.int8,
          mx.uint16: np.uint16, mx.int32: np.int32, mx.uint32: np.uint32, mx.bool_: np.uint8}
+
+
+# Needs what the shim needs: contexts that can be switched, and both sanitizers.
+PROBE = """
+#include <ucontext.h>
+static ucontext_t here, there;
+static char stack[1 << 16];
+static volatile int been;
+static void visit() { been = 1; swapcontext(&there, &here); }
+int main() {
+  getcontext(&there);
+  there.uc_stack.ss_sp = stack;
+  there.uc_stack.ss_size = sizeof stack;
+  makecontext(&there, visit, 0);
+  swapcontext(&here, &there);
+  return been ? 0 : 1;
+}
+"""
 
 
 class ShimError(RuntimeError):
@@ -48,7 +69,7 @@ def compiler() -> str | None:
             continue
         with tempfile.TemporaryDirectory() as folder:
             probe = Path(folder) / "probe.cpp"
-            probe.write_text("#include <ucontext.h>\nint main() { return 0; }\n")
+            probe.write_text(PROBE)
             built = subprocess.run([path, *FLAGS, probe, "-o", Path(folder) / "probe"], capture_output=True)
             if built.returncode == 0 and subprocess.run([Path(folder) / "probe"]).returncode == 0:
                 return path

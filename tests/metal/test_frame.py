@@ -68,7 +68,7 @@ def speak(path, frames=FRAMES):
 def step_two(path):
     """One step of two sequences of unlike length: outputs of the Slow-AR, and logits."""
     model = network(path)
-    rows = [model.slow.new_cache() for _ in range(2)]
+    rows = [model.new_cache() for _ in range(2)]
     for row, length in zip(rows, (9, 4)):
         model.prefill(prompt()[:, :length], row)
     codes = mx.array(np.arange(2 * CODEBOOKS).reshape(2, -1))

@@ -63,3 +63,20 @@ def test_every_kernel_file_is_loaded_from_the_package():
     for file in ("dequantize", "qmv", "fast_attention", "step_attention", "sampler", "conv", "convnext"):
         for kernel in metal.load(file + ".metal").values():
             assert kernel.inputs and kernel.outputs and '#include "' not in kernel.header
+
+
+def test_integers_must_be_equal(on_metal, monkeypatch):
+    """A token next to the right one is not nearly right."""
+    from s2mlx.kernels import sampler
+
+    def launch(kernel, *, inputs, output_shapes, output_dtypes, **request):
+        logits, _, uniforms, window, may_end = inputs
+        tokens, following = sampler.sampler_reference(logits, uniforms, window, may_end, settings, True)
+        return [tokens + 1, following]
+
+    settings = sampler.Settings(0.8, 0.8, 30)
+    monkeypatch.setattr(metal, "launch", launch)
+    arguments = mx.zeros((1, 50)), mx.array([[0.5, 0.5]]), mx.full((1, 10), -1, mx.int32), mx.ones((1,), mx.int32)
+    with pytest.warns(RuntimeWarning, match="sampler is off"):
+        tokens, _ = sampler.draw_semantic(*arguments, settings)
+    assert tokens.item() == sampler.sampler_reference(*arguments, settings, True)[0].item()
