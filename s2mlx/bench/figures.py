@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import resource
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -68,7 +66,7 @@ def measure(path: Path, *, tokenizer=None, compat: str | None = None, memory_lim
         for size in batches:
             progress(f"batch of {size}")
             result["batches"][str(size)] = plain(speed.batch(dual_ar, positions, frames, size))
-    result["memory"] = {"peak": mx.get_peak_memory(), "process_peak": process_peak()}
+    result["memory"] = {"peak": mx.get_peak_memory()}
     progress("graph")
     result["graph"] = counted(dual_ar, _FULL_LAYERS if cut else config.slow.layers)
     result["graph"]["synchronisations"] = synchronisations
@@ -135,9 +133,3 @@ def _describe(model: DualAR, made) -> dict:
     host = speed.Times.of(graph.host_seconds(model))
     return {"nodes": found.nodes, "launches": found.launches, "host": plain(host),
             "kinds": dict(found.kinds.most_common())}
-
-
-def process_peak() -> int:
-    """The most memory that this process has had, in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024

@@ -6,6 +6,7 @@ Stopwatches around the engine's own functions time what `load` and `stream` real
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -19,7 +20,8 @@ TEXT = "This is how long it takes until you hear me."
 def measure(path, *, tokenizer=None, compat: str | None = None, memory_limit: int | None = None,
             text: str = TEXT) -> dict:
     """Seconds of the parts, for the first request after the start of Python (`cold`) and for the next one (`warm`),
-    each with its `total`; and `memory` in bytes: of the weights, and the peak of loading as MLX counts it.
+    each with its `total`; and `memory` in bytes: of the weights, the peak of loading as MLX counts it, and the most that
+    the process had.
 
     Cold means a new process; whether the file is still in the system's cache is not ours to say."""
     load = {"model": str(path), "tokenizer": tokenizer and str(tokenizer), "compat": compat,
@@ -59,6 +61,8 @@ def main(job: dict) -> dict:
         cold["total"] = time.time() - job["began"]
         warm = _first_chunk(tts, watch, job["text"])
     warm["total"] = sum(warm.values())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory["process_peak"] = peak if sys.platform == "darwin" else peak * 1024
     return {"cold": cold, "warm": warm, "memory": memory}
 
 

@@ -65,7 +65,7 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
         yield f"first audio, {name}", f"{total:.2f} s: " + ", ".join(f"{part} {s:.2f}" for part, s in parts.items())
     memory, loading = f["memory"], f["first_audio"]["memory"]
     yield "memory", (f"weights {_mb(loading['weights'])}, peak {_mb(loading['load_peak'])} while loading, "
-                     f"{_mb(memory['peak'])} while running, {_mb(memory['process_peak'])} of the whole process")
+                     f"{_mb(memory['peak'])} while running, {_mb(loading['process_peak'])} of a whole process")
 
 
 def _ms(times: dict) -> str:

@@ -52,7 +52,7 @@ def _models(args, console):
 
         yield find_model(args.name or args.model).path
         return
-    if args.name or args.model:
+    if args.name or "model" in args.given:
         raise UsageError("--synthetic makes a model of its own: leave out the other")
     from ..bench import synthetic
 
@@ -70,8 +70,9 @@ def _measured(path: Path, args, console) -> dict:
     from .. import bench
     from ..bench import report
 
-    found = bench.run(path, tokenizer=args.tokenizer, compat=args.compat, frames=args.frames, positions=args.prompt,
-                      batches=args.batch, progress=lambda what: console.progress(f"measuring: {what} ..."))
+    found = bench.run(path, tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit,
+                      frames=args.frames, positions=args.prompt, batches=args.batch,
+                      progress=lambda what: console.progress(f"measuring: {what} ..."))
     console.clear()
     if not args.json:
         print(report.text(found))

@@ -9,7 +9,6 @@ import difflib
 import os
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 
 from .. import __version__
 from ..errors import S2Error, UsageError
@@ -27,9 +26,9 @@ COMMANDS = {
     "decode": "codes (.npy) -> audio",
     "info": "what a model file holds and the memory it needs",
     "download": "fetch a model into the shared Hugging Face cache",
+    "bench": "measure a model on this machine",
     "tui": "the terminal app",
 }
-_OPTIONAL = {"bench": ("s2mlx.bench", "measure a model on this machine")}
 
 _EPILOG = """\
 examples:
@@ -80,12 +79,11 @@ def check_platform(system: str, machine: str) -> None:
 
 
 def _dispatch(argv, console) -> int:
-    known = commands()
     if argv and not argv[0].startswith("-"):
         name, rest = argv[0], argv[1:]
-        if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
+        if name not in COMMANDS:
+            close = difflib.get_close_matches(name, COMMANDS, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(COMMANDS)}"
             raise UsageError(f"there is no command {name!r}; {hint}")
         module = import_module(f".{name}", __package__)
         parser = Parser(prog=f"s2mlx {name}", description=module.__doc__.split("\n\n")[0])
@@ -100,7 +98,7 @@ def _dispatch(argv, console) -> int:
 
     parser = Parser(prog="s2mlx", usage="s2mlx COMMAND [options]", epilog=_EPILOG,
                     description="Text to speech with Fish Audio S2 Pro on Apple MLX, in your own voice.\n\ncommands:\n"
-                                + "\n".join(f"  {name:<10} {what}" for name, what in known.items()))
+                                + "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items()))
     parser.add_argument("--version", action="version", version=f"s2mlx {__version__}")
 
     def bare():
@@ -108,13 +106,6 @@ def _dispatch(argv, console) -> int:
         raise UsageError("no command given; see s2mlx --help")
 
     return _leave_quietly(bare)
-
-
-def commands() -> dict[str, str]:
-    """The commands that exist in this installation."""
-    found = {name: what for name, (where, what) in _OPTIONAL.items()
-             if find_spec(where) and hasattr(import_module(where), "run")}
-    return COMMANDS | found
 
 
 def _leave_quietly(run) -> int:

@@ -24,16 +24,9 @@ def test_platforms_that_work(system, machine):
 
 def test_every_command_listed_exists_and_none_that_does_not(run):
     listed = run("--help").out
-    for name in entry.commands():
+    for name in entry.COMMANDS:
         assert f"\n  {name} " in listed and run(name, "--help").code == 0
     assert "convert" not in listed and "serve" not in listed
-
-
-def test_bench_is_a_command_where_it_can_run(run, monkeypatch):
-    monkeypatch.setitem(entry._OPTIONAL, "bench", ("s2mlx.no_such_room", "measure"))
-    assert "bench" not in entry.commands() and run("bench").code == 2
-    monkeypatch.setitem(entry._OPTIONAL, "bench", ("tests.cli.fakes", "measure"))
-    assert "bench" not in entry.commands()
 
 
 def test_no_command(run):
