@@ -58,7 +58,7 @@ def generate(model: DualAR, request: Request, sampling: Sampling, *, cache: KVCa
     cache: the past, of which `request.matrix` is the continuation; it is written to. keep_going: asked before every piece
     of work; the generator ends within one frame after it says no. ahead: build one frame ahead of the one being read.
     """
-    cache = model.slow.new_cache() if cache is None else cache
+    cache = model.new_cache() if cache is None else cache
     check_room(cache.offset + request.matrix.shape[1], request.max_frames, model.config.context_length)
     ahead = mx.default_device().type == mx.DeviceType.gpu if ahead is None else ahead
     outputs = model.prefill(request.matrix, cache, keep_going)

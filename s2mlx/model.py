@@ -9,12 +9,13 @@ from pathlib import Path
 import mlx.core as mx
 
 from .codec import Codec
-from .config import ModelConfig
+from .config import CodecConfig, ModelConfig
 from .dual_ar import DualAR
 from .errors import ModelError, UsageError
+from .kernels import available as kernels_available
+from .layers.scope import Scope
 from .tokenizer import Tokenizer, find_tokenizer, load_tokenizer
 from .weights import open_checkpoint
-from .layers.scope import Scope
 
 COMPAT = (None, "s2cpp")
 _CACHE_BYTES = 512 << 20  # freed buffers that MLX may keep for reuse
@@ -30,15 +31,24 @@ class Model:
 
     @property
     def dual_ar(self) -> DualAR:
-        if self._dual_ar is None:
+        if self.config.slow is None:
             raise ModelError(f"{self.path.name} holds only a codec: it can encode and decode, not speak")
         return self._dual_ar
 
     @property
     def codec(self) -> Codec:
-        if self._codec is None:
-            raise ModelError(f"{self.path.name} holds no codec: it cannot make or read sound")
+        self.codec_config  # says what is absent
         return self._codec
+
+    @property
+    def codec_config(self) -> CodecConfig:
+        if self.config.codec is None:
+            raise ModelError(f"{self.path.name} holds no codec: it cannot make or read sound")
+        return self.config.codec
+
+    def release(self) -> None:
+        """Let go of the weights; the sizes stay known."""
+        self._dual_ar = self._codec = None
 
 
 def load_model(path: Path, tokenizer_path: Path | None = None, compat: str | None = None,
@@ -50,6 +60,8 @@ def load_model(path: Path, tokenizer_path: Path | None = None, compat: str | Non
     """
     if compat not in COMPAT:
         raise UsageError(f"compat must be s2cpp or nothing, not {compat!r}")
+    if memory_limit is not None and memory_limit < 1:
+        raise UsageError(f"the memory limit must be above 0, not {memory_limit}")
     s2cpp = compat == "s2cpp"
     rope_dtype = mx.float32 if s2cpp else mx.bfloat16
     limit_memory(memory_limit)
@@ -62,14 +74,26 @@ def load_model(path: Path, tokenizer_path: Path | None = None, compat: str | Non
             codec = Codec(scope.within("c"), config.codec, rope_dtype=rope_dtype, pad_to_hop=s2cpp)
         if config.slow is not None:
             tokenizer = reading.result()
-            dual_ar = DualAR(scope, config, tokenizer.special("<|im_end|>"), rope_dtype=rope_dtype, first_in_window=s2cpp)
+            # the attention kernel reads half precision as it is; plain MLX would convert the whole past at each step
+            cache_dtype = mx.float16 if kernels_available() else mx.float32
+            dual_ar = DualAR(scope, config, tokenizer.special("<|im_end|>"), rope_dtype=rope_dtype, cache_dtype=cache_dtype,
+                             first_in_window=s2cpp)
         return Model(Path(path), config, tokenizer, dual_ar, codec, checkpoint.packed_bytes)
 
 
+_usual_limit: int | None = None  # MLX's limit is the process's: what it was before a model came with one of its own
+
+
 def limit_memory(limit: int | None) -> None:
-    """Keep MLX within `limit` bytes if there is one; on a GPU keep the weights resident, as mlx-lm does."""
+    """Keep MLX within `limit` bytes, or within its usual limit again if there is none; on a GPU keep the weights resident,
+    as mlx-lm does."""
+    global _usual_limit
     if limit is not None:
-        mx.set_memory_limit(limit)
+        before = mx.set_memory_limit(limit)
+        _usual_limit = before if _usual_limit is None else _usual_limit
+    elif _usual_limit is not None:
+        mx.set_memory_limit(_usual_limit)
+        _usual_limit = None
     if mx.metal.is_available():
         resident = mx.device_info()["max_recommended_working_set_size"]
         mx.set_wired_limit(resident if limit is None else min(limit, resident))

@@ -33,9 +33,6 @@ class SlowAR:
         self.scale = (config.num_codebooks + 1) ** -0.5 if config.scale_codebook_embeddings else 1.0
         mx.eval(self.head_ids, self.book_offsets)
 
-    def new_cache(self, dtype: mx.Dtype = mx.float32) -> KVCache:
-        return KVCache(self.config.slow.layers, dtype)
-
     def embed(self, ids: mx.array, codes: mx.array) -> mx.array:
         """ids int32 [N] of the vocabulary, codes int32 [N, num_codebooks] -> [N, dim] float32.
 

@@ -45,6 +45,11 @@ class Speaking:
         passes = plan_passes(text)
         return _Run(self, voices, options, seed, keep_going, lead, len(passes)).chunks(passes)
 
+    def release(self) -> None:
+        """Let go of the weights and the kept prefixes."""
+        self.model.release()
+        self.prefixes.clear()
+
 
 class _Run:
     """The state of one request."""
@@ -78,7 +83,8 @@ class _Run:
             if dialogue:
                 self.history.append(Turn(planned.text, codes))
             elif not self.voices and passes and codes.shape[1]:
-                self.voices = [Voice(codes, planned.text, self.codec.config.sample_rate, self.config.codebook_size)]
+                spoken_text = planned.text.replace("\0", "")  # which a transcript cannot hold
+                self.voices = [Voice(codes, spoken_text, self.codec.config.sample_rate, self.config.codebook_size)]
 
     def _alone(self, planned: PlannedPass) -> Iterator[AudioChunk]:
         """One pass after the other: for a dialogue, for the first sound, or where nothing is won by a batch."""
@@ -144,20 +150,23 @@ class _Run:
                        min(self.options.min_frames, limit))
 
     def _prompt(self, planned: PlannedPass) -> tuple[Prompt, int]:
-        """The prompt with as much history as leaves half of the context, and the frame limit."""
-        context, history = self.config.context_length, list(self.history)
+        """The prompt with as much history as leaves half of the context and the frames asked for, and the frame limit.
+
+        What does not fit is forgotten for good: a long dialogue would otherwise be tokenized again and again."""
+        context = self.config.context_length
+        room = min(context // 2, context - (self.options.max_frames or 0))
         while True:
-            prompt = build_prompt(self.model.tokenizer, self.config, planned.text, self.voices, history)
-            if not history or len(prompt) <= context // 2:
+            prompt = build_prompt(self.model.tokenizer, self.config, planned.text, self.voices, self.history)
+            if not self.history or len(prompt) <= room:
                 return prompt, check_room(len(prompt), self.options.max_frames, context)
-            history.pop(0)
+            self.history.pop(0)
 
     def _prefix(self, prompt: Prompt) -> KVCache | None:
         """A cache that has seen the prompt up to `reference_end`, not to be written to. The split is the same whether or
         not it was kept, so a cached run computes what a cold one does. None: cancelled."""
 
         def prefill():
-            cache = self.model.dual_ar.slow.new_cache()
+            cache = self.model.dual_ar.new_cache()
             done = self.model.dual_ar.prefill(prompt.matrix[:, : prompt.reference_end], cache, self.keep_going)
             return None if done is None else cache
 
@@ -192,6 +201,9 @@ class _Piece:
             yield self.run.chunk(self.planned, codes, self.stream.decode(codes), None)
 
     def last(self, reason: str) -> AudioChunk:
+        """The end of the pass. Who cancels does not wait for a decode: frames that are no sound yet are dropped."""
+        if reason == CANCELLED:
+            self.waiting.clear()
         codes = self._take()
         samples = self.stream.decode(codes)
         if self.planned.pause_after and reason != CANCELLED:

@@ -105,10 +105,10 @@ def test_room_is_checked_before_anything_runs(dual_ar):
 
 
 def test_chunked_prefill_equals_whole(dual_ar, monkeypatch):
-    whole = dual_ar.prefill(matrix("ref"), dual_ar.slow.new_cache())[1]
+    whole = dual_ar.prefill(matrix("ref"), dual_ar.new_cache())[1]
     for size in (1, 5, 64):
         monkeypatch.setattr("s2mlx.slow_ar.PREFILL_CHUNK", size)
-        assert goldens.rms(dual_ar.prefill(matrix("ref"), dual_ar.slow.new_cache())[1], whole) < 1e-5
+        assert goldens.rms(dual_ar.prefill(matrix("ref"), dual_ar.new_cache())[1], whole) < 1e-5
 
 
 def test_prefilled_reference_frames_equal_single_steps(dual_ar):
@@ -116,7 +116,7 @@ def test_prefilled_reference_frames_equal_single_steps(dual_ar):
     prompt = matrix("ref")
     begin = int(np.argmax(prompt[0] >= dual_ar.config.semantic_begin))
     frames = prompt[:, begin : begin + 12]
-    whole, stepped = dual_ar.slow.new_cache(), dual_ar.slow.new_cache()
+    whole, stepped = dual_ar.new_cache(), dual_ar.new_cache()
     want = dual_ar.prefill(prompt[:, : begin + 12], whole)[1]
     dual_ar.prefill(prompt[:, :begin], stepped)
     for column in frames.T:
@@ -128,13 +128,13 @@ def test_prefilled_reference_frames_equal_single_steps(dual_ar):
 def test_codes_of_text_columns_do_not_count(dual_ar):
     odd = matrix().copy()
     odd[1:] = 77
-    want = dual_ar.prefill(matrix(), dual_ar.slow.new_cache())[1]
-    assert goldens.rms(dual_ar.prefill(odd, dual_ar.slow.new_cache())[1], want) == 0
+    want = dual_ar.prefill(matrix(), dual_ar.new_cache())[1]
+    assert goldens.rms(dual_ar.prefill(odd, dual_ar.new_cache())[1], want) == 0
 
 
 def test_cache_grows_in_steps_and_holds_nothing_for_the_context(dual_ar):
     slow: SlowAR = dual_ar.slow
-    cache, config = slow.new_cache(), slow.config.slow
+    cache, config = dual_ar.new_cache(), slow.config.slow
     assert cache.nbytes == 0
     row = 2 * config.layers * config.kv_heads * config.head_dim * 4
     dual_ar.prefill(matrix(), cache)
@@ -144,7 +144,7 @@ def test_cache_grows_in_steps_and_holds_nothing_for_the_context(dual_ar):
 
 
 def test_fork_leaves_the_original_alone(dual_ar):
-    cache = dual_ar.slow.new_cache()
+    cache = dual_ar.new_cache()
     dual_ar.prefill(matrix("ref")[:, :40], cache)
     want = dual_ar.prefill(matrix("ref")[:, 40:], cache.fork())[1]
     dual_ar.prefill(matrix(), cache.fork())
@@ -157,7 +157,7 @@ def test_sequences_of_different_lengths_step_together(dual_ar):
     tokens, codes = mx.array([3, 5]), mx.array(np.arange(20).reshape(2, 10).astype(np.int32))
     for i, name in enumerate(("text_only", "ref")):
         for store in (alone, together):
-            store.append(slow.new_cache())
+            store.append(dual_ar.new_cache())
             dual_ar.prefill(matrix(name), store[-1])
     want = [slow.step(tokens[i : i + 1], codes[i : i + 1], cache)[1] for i, cache in enumerate(alone)]
     got = slow.step(tokens, codes, BatchCache(together))[1]
@@ -167,7 +167,7 @@ def test_sequences_of_different_lengths_step_together(dual_ar):
 @pytest.mark.parametrize("width", [1, 2, 4])
 def test_a_batch_gives_the_codes_of_runs_alone(small, width):
     """Sequences of different lengths join and leave; the shared beginning is stored once."""
-    prefix = small.slow.new_cache()
+    prefix = small.new_cache()
     small.prefill(matrix("ref")[:, :40], prefix)
     stopping, _ = ending(small)
     requests = [Request(matrix("ref")[:, 40:], 5, 9, 9), Request(matrix("text_only"), stopping, 60),
@@ -188,14 +188,14 @@ def test_a_batch_reads_the_weights_once_a_step(small, monkeypatch):
     step = SlowAR.step
     monkeypatch.setattr(SlowAR, "step", lambda self, tokens, *rest: calls.append(len(tokens)) or step(self, tokens, *rest))
     requests = [Request(matrix(), seed, 6, 6) for seed in range(4)]
-    assert len(list(generate_batch(small, requests, SAMPLING, cache=small.slow.new_cache, width=lambda: 4))) == 4 * 7
+    assert len(list(generate_batch(small, requests, SAMPLING, cache=small.new_cache, width=lambda: 4))) == 4 * 7
     assert calls == [4] * 5
 
 
 def test_a_cancelled_batch_ends_at_once(small):
     seen = []
     requests = [Request(matrix(), seed, 100, 100) for seed in range(4)]
-    for item in generate_batch(small, requests, SAMPLING, cache=small.slow.new_cache, width=lambda: 2,
+    for item in generate_batch(small, requests, SAMPLING, cache=small.new_cache, width=lambda: 2,
                                keep_going=lambda: len(seen) < 6):
         seen.append(item)
     assert [f.finish_reason for _, f in seen if f.codes is None] == ["cancelled", "cancelled"] and len(seen) < 12
