@@ -66,7 +66,8 @@ def load_model(path: Path, tokenizer_path: Path | None = None, compat: str | Non
     rope_dtype = mx.float32 if s2cpp else mx.bfloat16
     limit_memory(memory_limit)
     with open_checkpoint(path, memory_limit=memory_limit) as checkpoint, ThreadPoolExecutor(1) as beside:
-        config, scope = checkpoint.config, Scope(checkpoint.tensors, on_use=_counter(checkpoint, on_progress))
+        progress = _Progress(checkpoint.packed_bytes, on_progress)
+        config, scope = checkpoint.config, Scope(checkpoint.tensors, on_use=progress.take)
         tokenizer = dual_ar = codec = None
         if config.slow is not None:  # read while the codec is built
             reading = beside.submit(load_tokenizer, tokenizer_path or find_tokenizer(path), config)
@@ -78,6 +79,7 @@ def load_model(path: Path, tokenizer_path: Path | None = None, compat: str | Non
             cache_dtype = mx.float16 if kernels_available() else mx.float32
             dual_ar = DualAR(scope, config, tokenizer.special("<|im_end|>"), rope_dtype=rope_dtype, cache_dtype=cache_dtype,
                              first_in_window=s2cpp)
+        progress.finish()
         return Model(Path(path), config, tokenizer, dual_ar, codec, checkpoint.packed_bytes)
 
 
@@ -100,14 +102,16 @@ def limit_memory(limit: int | None) -> None:
         mx.set_cache_limit(_CACHE_BYTES)
 
 
-def _counter(checkpoint, on_progress):
-    if on_progress is None:
-        return None
-    done, total = 0, checkpoint.packed_bytes
+class _Progress:
+    """Hears of each tensor that is taken while the model is loaded, and of none later."""
 
-    def count(tensor):
-        nonlocal done
-        done = min(done + tensor.nbytes, total)  # a tensor asked for twice counts twice
-        on_progress(done, total)
+    def __init__(self, total: int, report: Callable[[int, int], None] | None):
+        self.done, self.total, self.report = 0, total, report
 
-    return count
+    def take(self, tensor) -> None:
+        if self.report is not None:
+            self.done = min(self.done + tensor.nbytes, self.total)  # a tensor asked for twice counts twice
+            self.report(self.done, self.total)
+
+    def finish(self) -> None:
+        self.report = None

@@ -7,6 +7,7 @@ decode in pieces has the samples of one decode.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import mlx.core as mx
 import numpy as np
@@ -15,7 +16,7 @@ from ..config import CodecConfig
 from ..layers.conv import StreamState
 from .decoder import Decoder
 from .encoder import Encoder
-from .quantizer import Quantizer
+from .quantizer import Codebooks, Downsampler, Upsampler
 
 _PIECE = 32  # frames computed at a time, ~1.5 s of sound
 
@@ -36,11 +37,21 @@ class CodecStream:
 class Codec:
     def __init__(self, scope, config: CodecConfig, *, rope_dtype: mx.Dtype = mx.bfloat16, pad_to_hop: bool = False):
         """`pad_to_hop`: pad clips to whole latents only (512 samples), as s2.cpp does; the official code pads them to
-        whole frames (2048)."""
+        whole frames (2048).
+
+        The encoding half is built when a clip is first encoded: speaking with a saved voice never needs it. `scope` must
+        stay readable until then."""
         self.config, self.pad_to_hop = config, pad_to_hop
-        self.encoder = Encoder(scope.within("encoder"), config, rope_dtype)
-        self.quantizer = Quantizer(scope.within("quantizer"), config, rope_dtype)
+        quantizer = scope.within("quantizer")
+        self.codebooks = Codebooks(quantizer, config)
+        self.upsampler = Upsampler(quantizer, config, rope_dtype)
         self.decoder = Decoder(scope.within("decoder"), config)
+        self._build_encoder = lambda: (Encoder(scope.within("encoder"), config, rope_dtype),
+                                       Downsampler(quantizer, config, rope_dtype))
+
+    @cached_property
+    def _encoding(self) -> tuple[Encoder, Downsampler]:
+        return self._build_encoder()
 
     def stream(self) -> CodecStream:
         return CodecStream(self)
@@ -66,13 +77,14 @@ class Codec:
         audible = -(-len(samples) // hop) if self.pad_to_hop else frames * frame // hop  # latents that are encoded
         padded = np.zeros(frames * frame, np.float32)
         padded[: len(samples)] = samples
+        encoder, downsample = self._encoding
         state, pieces = StreamState(), []
         for begin in range(0, frames, _PIECE):
             if not keep_going():
                 break
             end = min(begin + _PIECE, frames)
             piece = padded[begin * frame : min(end * frame, audible * hop), None]
-            codes = self.quantizer.encode(self.encoder(mx.array(piece), state), state)
+            codes = self.codebooks.encode(downsample(encoder(mx.array(piece), state), state))
             mx.eval(codes, state.arrays)
             pieces.append(np.array(codes))
         return np.concatenate(pieces, axis=1) if pieces else np.zeros((self.config.num_codebooks, 0), np.int32)
@@ -80,4 +92,4 @@ class Codec:
     def _decode(self, codes: mx.array, state: StreamState) -> mx.array:
         if codes.shape[1] == 0:
             return mx.zeros((0,))
-        return self.decoder(self.quantizer.decode(codes, state), state)[:, 0]
+        return self.decoder(self.upsampler(self.codebooks.decode(codes), state), state)[:, 0]

@@ -1,6 +1,6 @@
 """Latents <-> codes: a semantic codebook, then residual ones, each on what the earlier ones left.
 
-Encoding: downsample, pre_module, vector quantization. Decoding: sum of the entries, post_module, upsample.
+Encoding: `Downsampler`, then `Codebooks.encode`. Decoding: `Codebooks.decode`, the sum of the entries, then `Upsampler`.
 A vector is matched by cosine against the L2-normalised codebook (in 8 dimensions); what is decoded is the projection of
 the entry as it stands. (Descript's factorized VQ, arXiv:2306.06546, with the semantic codebook in front.)
 """
@@ -36,27 +36,50 @@ class VectorQuantizer:
         return matmul(entries, self.out_proj) + self.out_bias
 
 
-class Quantizer:
+class Downsampler:
+    """Latents -> one vector a frame: strided convolutions with ConvNeXt blocks, then pre_module."""
+
     def __init__(self, scope, config: CodecConfig, rope_dtype: mx.Dtype):
-        factors = config.downsample_factor
-        at = lambda name, i: scope.within(f"{name}.{i}")
-        self.downsample = [(CausalConv(at("downsample", i).within("0.conv"), stride=factor),
-                            ConvNeXt(at("downsample", i).within("1"))) for i, factor in enumerate(factors)]
-        self.upsample = [(CausalTransposedConv(at("upsample", i).within("0.conv"), factor),
-                          ConvNeXt(at("upsample", i).within("1"))) for i, factor in enumerate(reversed(factors))]
+        at = lambda i: scope.within(f"downsample.{i}")
+        self.stages = [(CausalConv(at(i).within("0.conv"), stride=factor), ConvNeXt(at(i).within("1")))
+                       for i, factor in enumerate(config.downsample_factor)]
         self.pre_module = WindowTransformer(scope.within("pre_module"), config.rvq, rope_dtype)
+
+    def __call__(self, z: mx.array, state: StreamState) -> mx.array:
+        """[T, latent] -> [ceil(T / 4), latent]. Only the last piece of a clip may have a T that is no multiple of the
+        downsampling: each strided convolution then gets zeros to fill its last window."""
+        for conv, convnext in self.stages:
+            z = convnext(conv(mx.pad(z, [(0, -z.shape[0] % conv.stride), (0, 0)]), state), state)
+        return self.pre_module(z, state)
+
+
+class Upsampler:
+    """One vector a frame -> latents for the decoder: post_module, then transposed convolutions with ConvNeXt blocks."""
+
+    def __init__(self, scope, config: CodecConfig, rope_dtype: mx.Dtype):
+        at = lambda i: scope.within(f"upsample.{i}")
         self.post_module = WindowTransformer(scope.within("post_module"), config.rvq, rope_dtype)
+        self.stages = [(CausalTransposedConv(at(i).within("0.conv"), factor), ConvNeXt(at(i).within("1")))
+                       for i, factor in enumerate(reversed(config.downsample_factor))]
+
+    def __call__(self, z: mx.array, state: StreamState) -> mx.array:
+        """[F, latent] -> [F * 4, latent]."""
+        z = self.post_module(z, state)
+        for conv, convnext in self.stages:
+            z = convnext(conv(z, state), state)
+        return z
+
+
+class Codebooks:
+    """The semantic codebook and the residual ones."""
+
+    def __init__(self, scope, config: CodecConfig):
         self.books = [VectorQuantizer(scope.within("semantic_quantizer.quantizers.0"))]
         self.books += [VectorQuantizer(scope.within(f"quantizer.quantizers.{i}"))
                        for i in range(config.residual_codebooks)]
 
-    def encode(self, latents: mx.array, state: StreamState) -> mx.array:
-        """latents [T, latent] -> codes int32 [num_codebooks, ceil(T / 4)]. Only the last piece of a clip may have a T that
-        is no multiple of the downsampling: each strided convolution then gets zeros to fill its last window."""
-        z = latents
-        for conv, convnext in self.downsample:
-            z = convnext(conv(mx.pad(z, [(0, -z.shape[0] % conv.stride), (0, 0)]), state), state)
-        z = self.pre_module(z, state)
+    def encode(self, z: mx.array) -> mx.array:
+        """z [F, latent] -> codes int32 [num_codebooks, F]."""
         codes = []
         for book in self.books:
             code, entry = book.encode(z)
@@ -64,13 +87,9 @@ class Quantizer:
             z = z - entry
         return mx.stack(codes)
 
-    def decode(self, codes: mx.array, state: StreamState) -> mx.array:
-        """codes int32 [num_codebooks, F] -> latents [F * 4, latent] for the decoder."""
-        z = sum(book.decode(code) for book, code in zip(self.books, codes))
-        z = self.post_module(z, state)
-        for conv, convnext in self.upsample:
-            z = convnext(conv(z, state), state)
-        return z
+    def decode(self, codes: mx.array) -> mx.array:
+        """codes int32 [num_codebooks, F] -> [F, latent]."""
+        return sum(book.decode(code) for book, code in zip(self.books, codes))
 
 
 def _normalise(x: mx.array) -> mx.array:

@@ -233,3 +233,26 @@ def test_schedule():
     assert set(pieces(lambda: 0.0)) == {1}
     assert max(pieces(lambda: 100.0)) == MOST_FRAMES
     assert pieces(lambda: 0.4)[3:6] == [4, 4, 4]
+
+
+def test_progress_of_loading(tmp_path):
+    seen = []
+    path = goldens.path("tiny-q4_k_m.gguf")
+    with s2mlx.load(path, tokenizer=goldens.HERE / "tokenizer.json", on_progress=lambda *p: seen.append(p)) as tts:
+        loaded = len(seen)
+        assert [p[0] for p in seen] == sorted(p[0] for p in seen) and {p[1] for p in seen} == {seen[-1][1]}
+        tts.codec.encode(np.zeros(4096, np.float32))  # builds the encoding half, long after loading
+        assert len(seen) == loaded
+
+
+def test_loading_can_be_ended(tmp_path):
+    class Enough(Exception):
+        pass
+
+    def stop(done, total):
+        raise Enough
+
+    before = threading.active_count()
+    with pytest.raises(Enough):
+        s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=goldens.HERE / "tokenizer.json", on_progress=stop)
+    assert threading.active_count() == before
