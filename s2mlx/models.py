@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +32,11 @@ def find_model(spec: str | Path | None = None) -> FoundModel:
     (the file `model` in the config folder, one line) and else the bundled one."""
     if spec is None:
         spec = _configured() or DEMO
-    path = Path(spec).expanduser()
-    if path.exists():
+    name, path = str(spec), Path(os.path.expanduser(spec))
+    if os.path.exists(path):
+        if not (path.is_file() or path.is_dir()):
+            raise ModelError(f"{name} is neither a file nor a folder: give a GGUF file or a checkpoint folder")
         return FoundModel(path)
-    name = str(spec)
     if name == DEMO:
         return FoundModel(_bundled(), is_demo=True)
     if name in KNOWN:
@@ -57,10 +59,13 @@ def _bundled() -> Path:
 
 
 def _configured() -> str | None:
+    path = config_dir() / "model"
     try:
-        return (config_dir() / "model").read_text(encoding="utf-8").strip() or None
+        return path.read_text(encoding="utf-8").strip() or None
     except OSError:
         return None
+    except UnicodeDecodeError:
+        raise ModelError(f"{path} is not UTF-8 text: it names the model to use, in one line") from None
 
 
 def _cached(repository: str, file: str | None, name: str) -> Path:

@@ -35,6 +35,9 @@ class PrefixCache:
             self._entries.popitem(last=False)
         return entry
 
+    def clear(self) -> None:
+        self._entries.clear()
+
     @property
     def nbytes(self) -> int:
         return sum(entry.nbytes for entry in self._entries.values())

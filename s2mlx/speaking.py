@@ -108,14 +108,14 @@ class _Run:
     def _together(self, passes: list[PlannedPass]) -> Iterator[AudioChunk]:
         """Several passes share each read of the weights; what they say is given out in order."""
         began = time.perf_counter()
-        prompts = [self._prompt(p) for p in passes]
-        prefix = self._prefix(prompts[0][0])
+        prompt, limit = self._prompt(passes[0])
+        requests = [self._request(passes[0], prompt, limit), *(self._request(p, *self._prompt(p)) for p in passes[1:])]
+        prefix = self._prefix(prompt)
         self.prefill_seconds += time.perf_counter() - began
         pieces = [_Piece(self, p) for p in passes]
         if prefix is None:
             yield pieces[0].last(CANCELLED)
             return
-        requests = [self._request(p, *prompt) for p, prompt in zip(passes, prompts)]
         waiting: list[list] = [[] for _ in passes]
         current = 0
         for number, frame in generate_batch(self.model.dual_ar, requests, self._sampling(), cache=prefix.extend,
@@ -146,8 +146,8 @@ class _Run:
 
     def _request(self, planned: PlannedPass, prompt: Prompt, limit: int) -> Request:
         self.prompt_tokens += len(prompt)
-        return Request(prompt.matrix[:, prompt.reference_end :], planned.seed(self.seed), limit,
-                       min(self.options.min_frames, limit))
+        own = prompt.matrix[:, prompt.reference_end :].copy()  # a book has thousands: not each with the voice's columns
+        return Request(own, planned.seed(self.seed), limit, min(self.options.min_frames, limit))
 
     def _prompt(self, planned: PlannedPass) -> tuple[Prompt, int]:
         """The prompt with as much history as leaves half of the context and the frames asked for, and the frame limit.

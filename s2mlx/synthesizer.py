@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,9 +14,9 @@ from .config import ModelConfig
 from .errors import AudioError, GenerationError, UsageError, VoiceError
 from .models import FoundModel, find_model
 from .options import Options
-from .speech import CANCELLED, Audio, AudioChunk, Pass, Stats
+from .speech import CANCELLED, Audio, AudioChunk, Pass
 from .voice import Voice
-from .worker import Worker
+from .worker import Closed, Worker
 
 LONGEST_REFERENCE = 60.0  # seconds; a reference is best at 5 to 30
 
@@ -36,16 +37,19 @@ def load(model: str | Path | None = None, *, tokenizer: str | Path | None = None
 class Synthesizer:
     """A loaded model. Every method may be called from any thread; requests are served one after the other.
 
-    Use as a context manager or `close()` it. Not usable in a forked child: load there.
+    Use as a context manager or `close()` it; one that is forgotten, or open when the program ends, closes itself. Not usable
+    in a forked child: load there.
     """
 
     def __init__(self, found: FoundModel, *, tokenizer=None, compat=None, memory_limit=None,
                  on_progress=None):
         self.path, self.is_demo = found.path, found.is_demo
         self._worker = Worker()
+        # also when the interpreter ends, which must not find the thread inside MLX
+        weakref.finalize(self, self._worker.close)
         try:
             self._speaking, self.memory = self._worker.call(
-                lambda keep_going: _load(found.path, tokenizer, compat, memory_limit, on_progress))
+                lambda keep_going: _load(found.path, tokenizer, compat, memory_limit, on_progress, keep_going))
         except BaseException:
             self._worker.close()
             raise
@@ -61,16 +65,16 @@ class Synthesizer:
 
     @property
     def sample_rate(self) -> int:
-        return self._speaking.model.codec.config.sample_rate
+        return self._speaking.model.codec_config.sample_rate
 
     @property
     def frame_samples(self) -> int:
         """Samples per frame."""
-        return self._speaking.model.codec.config.frame_samples
+        return self._speaking.model.codec_config.frame_samples
 
     @property
     def num_codebooks(self) -> int:
-        return self._speaking.model.codec.config.num_codebooks
+        return self._speaking.model.codec_config.num_codebooks
 
     def say(self, text: str, *, voice: Voice | list[Voice] | None = None, options: Options | None = None,
             on_chunk: Callable[[AudioChunk], None] | None = None, cancel: threading.Event | None = None,
@@ -116,8 +120,9 @@ class Synthesizer:
         return Voice(codes, transcript.strip(), self.sample_rate, self.config.codebook_size, name)
 
     def close(self) -> None:
-        """Cancel what runs, refuse what waits, end the thread; returns within two seconds."""
-        self._worker.close()
+        """Cancel what runs, refuse what waits, end the thread, free the weights; returns within two seconds."""
+        if self._worker.close():
+            self._speaking.release()
 
     def __enter__(self) -> Synthesizer:
         return self
@@ -144,8 +149,7 @@ class Synthesizer:
             samples = trim_end(samples, self.sample_rate)
         if options.normalize:
             samples = peak_normalize(samples)
-        stats = chunks[-1].stats if chunks else Stats()
-        return Audio(samples, self.sample_rate, codes, reason, passes, stats)
+        return Audio(samples, self.sample_rate, codes, reason, passes, chunks[-1].stats)
 
 
 class CodecHandle:
@@ -166,9 +170,9 @@ class CodecHandle:
     def decode(self, codes: np.ndarray, chunk: int | None = None, cancel: threading.Event | None = None) -> np.ndarray:
         """codes int32 [num_codebooks, frames] -> samples float32 [frames * frame_samples]. `chunk` frames at a time, with
         the same result; codes outside a codebook are clamped to it."""
-        codec, codes = self._model.codec, np.asarray(codes)
-        if codes.ndim != 2 or codes.shape[0] != codec.config.num_codebooks or codes.dtype.kind not in "iu":
-            raise UsageError(f"expected integer codes of shape [{codec.config.num_codebooks}, frames], "
+        codec, books, codes = self._model.codec, self._model.codec_config.num_codebooks, np.asarray(codes)
+        if codes.ndim != 2 or codes.shape[0] != books or codes.dtype.kind not in "iu":
+            raise UsageError(f"expected integer codes of shape [{books}, frames], "
                              f"not {codes.dtype} {list(codes.shape)}")
         if chunk is not None and chunk < 1:
             raise UsageError(f"chunk must be at least 1 frame, not {chunk}")
@@ -194,13 +198,19 @@ def read_clip(clip, rate: int) -> np.ndarray:
     return samples
 
 
-def _load(path, tokenizer, compat, memory_limit, on_progress):
+def _load(path, tokenizer, compat, memory_limit, on_progress, keep_going):
     import mlx.core as mx
 
     from .model import load_model
     from .speaking import Speaking
 
-    model = load_model(path, tokenizer, compat, memory_limit, on_progress)
+    def progress(done, total):
+        if not keep_going():
+            raise Closed("the model was closed while it was being loaded")
+        if on_progress is not None:
+            on_progress(done, total)
+
+    model = load_model(path, tokenizer, compat, memory_limit, progress)
     return Speaking(model), mx.get_active_memory()
 
 

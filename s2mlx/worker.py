@@ -3,17 +3,18 @@
 MLX streams are thread-local, so loading, evaluation and generation share this thread. Requests are served in the order
 they came. Knows nothing of speech.
 
-A process that forks after a worker exists has no worker in the child: load the model in the child.
+A forked child has none of its parent's threads: there every request is refused, and a model has to be loaded anew.
 """
 
 from __future__ import annotations
 
+import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .errors import S2Error
+from .errors import GenerationError, S2Error
 
 _END = object()
 
@@ -33,18 +34,37 @@ class Request:
     def wanted(self) -> bool:
         return not (self.abandoned.is_set() or (self._cancel is not None and self._cancel.is_set()))
 
-    def items(self) -> Iterator[Any]:
-        """The results as they come. Closing this iterator abandons the request; an error of the work is raised here."""
+
+class Results:
+    """The items of a request as they come; an error of the work is raised here. Closing this iterator, or letting go of
+    it, abandons the request, also before the first item was asked for (which a generator would not notice)."""
+
+    def __init__(self, request: Request):
+        self._request, self._process = request, os.getpid()
+
+    def __iter__(self) -> Results:
+        return self
+
+    def __next__(self) -> Any:
+        if self._request.abandoned.is_set():
+            raise StopIteration
+        _refuse_in_a_child_of(self._process)
         try:
-            while True:
-                kind, value = self.results.get()
-                if kind is _END:
-                    if value is not None:
-                        raise value
-                    return
-                yield value
-        finally:
-            self.abandoned.set()
+            kind, value = self._request.results.get()
+            if kind is not _END:
+                return value
+            if value is not None:
+                raise value
+        except BaseException:
+            self.close()
+            raise
+        self.close()
+        raise StopIteration
+
+    def close(self) -> None:
+        self._request.abandoned.set()
+
+    __del__ = close
 
 
 class Worker:
@@ -52,20 +72,22 @@ class Worker:
         self._closing = threading.Event()
         self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
+        self._process = os.getpid()
         # a daemon, so that a process that forgets to close still ends
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
     def stream(self, work: Callable[[Callable[[], bool]], Iterator[Any]],
-               cancel: threading.Event | None = None) -> Iterator[Any]:
+               cancel: threading.Event | None = None) -> Results:
         """Queue `work(keep_going)`, a generator function; returns its items. `keep_going()` turns False when the caller
         cancels, stops listening, or the worker closes: the work then ends by itself."""
+        _refuse_in_a_child_of(self._process)
         request = Request(work, cancel)
         with self._lock:
             if self._closing.is_set():
                 raise Closed("the synthesizer is closed")
             self._requests.put(request)
-        return request.items()
+        return Results(request)
 
     def call(self, function: Callable[[Callable[[], bool]], Any], cancel: threading.Event | None = None) -> Any:
         """Run `function(keep_going)` on the worker and return its result."""
@@ -74,6 +96,8 @@ class Worker:
 
     def close(self, timeout: float = 2.0) -> bool:
         """End the thread; whatever it is doing is cancelled, what waits is refused. True if it ended in time."""
+        if os.getpid() != self._process:
+            return True  # it stayed in the parent
         with self._lock:
             self._closing.set()
             self._requests.put(None)
@@ -84,6 +108,7 @@ class Worker:
     def _serve(self) -> None:
         while (request := self._requests.get()) is not None:
             request.results.put((_END, self._run(request)))
+            request = None  # while waiting for the next one, this one's model is not held
         while not self._requests.empty():
             request = self._requests.get()
             if request is not None:
@@ -97,5 +122,22 @@ class Worker:
             for item in request.work(lambda: request.wanted() and not self._closing.is_set()):
                 request.results.put((None, item))
         except BaseException as fault:  # handed to the caller, who raises it
-            return fault
+            return _out_of_memory(fault) or fault
         return Closed("the synthesizer was closed") if self._closing.is_set() else None
+
+
+def _refuse_in_a_child_of(process: int) -> None:
+    if os.getpid() != process:
+        raise Closed("the model was loaded before this process was forked and does not run here: load it again")
+
+
+def _out_of_memory(fault: BaseException) -> S2Error | None:
+    """MLX says so by a `RuntimeError`: `[malloc] Unable to allocate ...` on the CPU, `[metal::malloc] ...` and
+    `... Insufficient Memory ...` on a GPU."""
+    words = str(fault).lower()
+    of_mlx = isinstance(fault, RuntimeError) and ("malloc]" in words or "insufficient memory" in words)
+    if of_mlx or isinstance(fault, MemoryError):
+        error = GenerationError("out of memory: a smaller model, a shorter text or a shorter reference needs less")
+        error.__cause__ = fault
+        return error
+    return None

@@ -1,0 +1,181 @@
+"""A request on its way: stopped at every step, with a history that outgrows the context, and what it leaves behind."""
+
+import gc
+import weakref
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+import s2mlx
+from s2mlx import models
+from s2mlx.errors import ModelError, S2Error
+from s2mlx.model import limit_memory, load_model
+from s2mlx.models import find_model
+from s2mlx.options import Options
+from s2mlx.passes import plan_passes
+from s2mlx.prompt import Turn
+from s2mlx.speaking import Speaking, _Run
+from s2mlx.synthesizer import _load
+from s2mlx.voice import Voice
+
+from ..synthetic import make_model
+from . import goldens
+
+TEXT = "Good morning in the house?"
+TOKENIZER = goldens.HERE / "tokenizer.json"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """Tiny, with a context of 512 positions."""
+    return load_model(make_model(tmp_path_factory.mktemp("model") / "m.gguf", layers=1, fast_layers=1), TOKENIZER)
+
+
+@pytest.fixture
+def voice():
+    return Voice(np.arange(120).reshape(10, 12) % 64, "Some words.", 44100, 256)
+
+
+class Patience:
+    """keep_going that says yes `times` times."""
+
+    def __init__(self, times):
+        self.left, self.asked_after = times, 0
+
+    def __call__(self):
+        self.left -= 1
+        self.asked_after += self.left < -1
+        return self.left >= 0
+
+
+def say(speaking, text, voices, options, keep_going=lambda: True):
+    chunks = list(speaking.speak(text, voices, options, 7, keep_going))
+    for chunk in chunks:
+        assert len(chunk.samples) >= chunk.frames * 2048
+    return chunks, np.concatenate([c.codes for c in chunks], axis=1)
+
+
+@pytest.mark.parametrize("text", [TEXT, "The same words come again and again here. " * 20], ids=["one pass", "a batch"])
+def test_cancel_at_every_step(model, voice, text, monkeypatch):
+    """In the reference's prefill, the text's, between frames: it ends there, and the next request is none the worse."""
+    monkeypatch.setattr("s2mlx.slow_ar.PREFILL_CHUNK", 16)
+    options = Options(max_frames=40, min_frames=40)
+    speaking = Speaking(model)
+    want = say(Speaking(model), text, [voice], options)[1]
+    for times in range(0, 30, 3):
+        patience = Patience(times)
+        chunks, codes = say(speaking, text, [voice], options, patience)
+        assert chunks[-1].finish_reason == "cancelled" and patience.asked_after <= 1
+        np.testing.assert_array_equal(codes, want[:, : codes.shape[1]])
+        if times % 5 == 0:
+            speaking.prefixes.clear()
+    np.testing.assert_array_equal(say(speaking, text, [voice], options)[1], want)
+
+
+def test_frames_that_are_no_sound_yet_are_dropped_by_a_cancel(model):
+    """Decoding them would keep the caller waiting: on a CPU up to seconds."""
+    prefill = 2
+    chunks, codes = say(Speaking(model), TEXT, [], Options(min_frames=300, max_frames=300), Patience(prefill + 20))
+    assert codes.shape[1] == 1 + 2 + 4 + 8  # pieces of 1, 2, 4, 8, then some of 16
+    assert chunks[-1].finish_reason == "cancelled" and len(chunks[-1].samples) == chunks[-1].frames == 0
+
+
+def test_cancel_in_the_codec(model):
+    wave = np.zeros(44100 * 5, np.float32)
+    patience = Patience(2)
+    assert model.codec.encode(wave, patience).shape[1] == 64 and patience.asked_after == 0
+    patience = Patience(3)
+    codes = np.zeros((10, 50), np.int32)
+    assert len(model.codec.decode(codes, 5, patience)) == 15 * 2048 and patience.asked_after == 0
+
+
+def run(model, **options):
+    return _Run(Speaking(model), [], Options(**options), 0, lambda: True, None, 1)
+
+
+def turns(n, frames=20):
+    return [Turn(f"Turn {i}.", np.zeros((10, frames), np.int32)) for i in range(n)]
+
+
+def test_history_takes_half_of_the_context_at_most(model):
+    [planned] = plan_passes(TEXT)
+    long = run(model)
+    long.history = turns(40)
+    prompt, limit = long._prompt(planned)
+    assert 180 < len(prompt) <= 256 and limit == 512 - len(prompt)
+    assert 3 < len(long.history) < 40 and long.history[-1].text == "Turn 39."
+
+
+def test_history_leaves_the_frames_that_were_asked_for(model):
+    [planned] = plan_passes(TEXT)
+    roomy = run(model, max_frames=400)
+    roomy.history = turns(5)
+    prompt, limit = roomy._prompt(planned)
+    assert len(prompt) <= 112 and limit == 400
+
+
+def test_a_long_dialogue_is_not_tokenized_again_and_again(model, monkeypatch):
+    from s2mlx import speaking
+
+    built, build = [], speaking.build_prompt
+    monkeypatch.setattr(speaking, "build_prompt", lambda *a: built.append(1) or build(*a))
+    text = "".join(f"<|speaker:{i % 2}|>Turn {i}." for i in range(40))
+    chunks, codes = say(Speaking(model), text, [], Options(max_frames=10, min_frames=10))
+    assert codes.shape[1] == 400 and len(built) <= 2 * 40
+
+
+def test_a_long_text_with_a_nul_is_spoken(model):
+    chunks, codes = say(Speaking(model), "Hello wor\0ld there. " * 60, [], Options(max_frames=2, min_frames=2))
+    assert chunks[-1].parts > 1 and codes.shape[1] == 2 * chunks[-1].parts
+
+
+def test_a_closed_synthesizer_frees_its_weights_and_keeps_its_facts():
+    tts = s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=TOKENIZER)
+    parts = [weakref.ref(tts._speaking.model.codec), weakref.ref(tts._speaking.model.dual_ar)]
+    tts.close()
+    gc.collect()
+    assert [part() for part in parts] == [None, None]
+    assert (tts.sample_rate, tts.frame_samples, tts.num_codebooks) == (44100, 2048, 10) and tts.name
+    for call in (lambda: tts.say(TEXT), lambda: tts.codec.encode(np.zeros(9000)),
+                 lambda: tts.codec.decode(np.zeros((10, 2), np.int32))):
+        with pytest.raises(S2Error, match="closed"):
+            call()
+
+
+def test_loading_stops_when_nobody_waits_for_it(tmp_path):
+    path = make_model(tmp_path / "m.gguf")
+    asked = []
+    with pytest.raises(S2Error, match="closed"):
+        _load(path, TOKENIZER, None, None, None, lambda: bool(asked.append(1)))
+    assert len(asked) == 1
+
+
+def test_a_memory_limit_goes_with_its_model():
+    before = mx.set_memory_limit(10**12)
+    try:
+        limit_memory(10**9)
+        limit_memory(2 * 10**9)
+        limit_memory(None)
+        assert mx.set_memory_limit(10**12) == 10**12
+    finally:
+        mx.set_memory_limit(before)
+
+
+@pytest.mark.parametrize("limit", [0, -5])
+def test_memory_limits_that_make_no_sense(limit):
+    with pytest.raises(s2mlx.UsageError):
+        s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=TOKENIZER, memory_limit=limit)
+
+
+def test_names_that_mean_no_model(tmp_path, monkeypatch):
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", "/dev/zero", "~nobody-of-this-name/m.gguf", "x" * 5000, "a\0b"):
+        with pytest.raises(ModelError):
+            find_model(name)
+    (tmp_path / "model").write_bytes(b"\xff\xfe")
+    monkeypatch.setattr(models, "config_dir", lambda: tmp_path)
+    with pytest.raises(ModelError, match="UTF-8"):
+        find_model()
