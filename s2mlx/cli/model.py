@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+
 from ..models import RECOMMENDED
 
 LICENCE = ('S2 Pro is for research and non-commercial use; a product with it shows "Built with Fish Audio". '
@@ -15,10 +17,21 @@ def add_options(parser, *, compat: bool = True) -> None:
     parser.option("-m", "--model", metavar="PATH|NAME",
                   help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: the bundled voice")
     parser.option("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
-    parser.option("--memory-limit", type=float, metavar="GB", help="the most memory the model may take; default: the machine's")
+    parser.option("--memory-limit", type=_gigabytes, metavar="GB", help="the most memory the model may take; default: the machine's")
     if compat:
         parser.option("--compat", choices=["s2cpp"],
                       help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
+
+
+def _gigabytes(word: str) -> int:
+    """Bytes."""
+    try:
+        value = float(word)
+    except ValueError:
+        value = 0
+    if not 1e-9 <= value <= 1e6:
+        raise argparse.ArgumentTypeError(f"must be a number of gigabytes above 0, not {word!r}")
+    return int(value * 1e9)
 
 
 def add_manners(parser, *, json: str | None = None, quiet: bool = True) -> None:
@@ -35,8 +48,7 @@ def open_model(args, console):
     import s2mlx
 
     console.progress("loading the model ...")
-    limit = None if args.memory_limit is None else int(args.memory_limit * 1e9)
-    tts = s2mlx.load(args.model, tokenizer=args.tokenizer, compat=args.compat, memory_limit=limit,
+    tts = s2mlx.load(args.model, tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit,
                      on_progress=lambda done, total: console.progress(f"loading the model, {100 * done // total} % ..."))
     console.clear()
     if args.model is None and tts.is_demo:

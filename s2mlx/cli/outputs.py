@@ -2,7 +2,7 @@
 
 Each output takes pieces in order, `write(samples, codes, ended)`, where `ended` marks the end of a pass, and is closed:
 `finish()` after everything, `keep()` when interrupted (the passes that ended are kept), `discard()` after a failure.
-`immediate`: somebody hears each piece as it comes. `kept_seconds`: audio in the file that was put in place.
+`lead`: None, or tells the seconds of sound that who hears each piece as it comes still has. `kept_seconds`: audio in the file that was put in place.
 Samples are float32 [n], codes int32 [num_codebooks, frames].
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from . import paths
 class AudioFile:
     """A sound file. A pass is written when it has ended, so that an interrupted file holds whole passes only."""
 
-    immediate = False
+    lead = None
 
     def __init__(self, path: str, rate: int):
         self.path = path
@@ -52,7 +53,7 @@ class AudioFile:
 class _Kept:
     """What grows in memory, pass by pass, and is written at the end: 16-bit samples or codes are small."""
 
-    immediate = False
+    lead = None
 
     def __init__(self, path: str):
         self.path = path
@@ -102,17 +103,23 @@ class CodesFile(_Kept):
 class Stream:
     """stdout, a pipe or a device: each piece goes out as it comes. WAV of unknown length, or bare s16le mono."""
 
-    immediate = True
     kept_seconds = 0.0
 
     def __init__(self, path: str, rate: int, raw: bool):
         self.path = path
+        self._rate, self._samples, self._began = rate, 0, 0.0
         self._file = sys.stdout.buffer if path == "-" else open(path, "wb")
         if not raw:
             self._send(stream_wav_header(rate))
 
     def write(self, samples, codes, ended):
         self._send(pcm16(samples))
+        self._began = self._began or time.monotonic()
+        self._samples += len(samples)
+
+    def lead(self) -> float:
+        """As if a player at the other end began with the first piece."""
+        return self._samples / self._rate - (time.monotonic() - self._began) if self._began else 0.0
 
     def finish(self):
         if self.path != "-":

@@ -122,7 +122,9 @@ def _from_environment(setting: _Setting):
 def _convert(setting: _Setting, raw: str):
     try:
         value = setting.convert(raw)
-    except (ValueError, argparse.ArgumentTypeError) as fault:
+    except argparse.ArgumentTypeError as fault:
+        raise UsageError(f"{setting.variable} {fault}") from fault
+    except ValueError as fault:
         raise UsageError(f"{setting.variable}: {raw!r} is not a valid {_name(setting.convert)}") from fault
     if setting.choices and value not in setting.choices:
         raise UsageError(f"{setting.variable} must be one of {', '.join(setting.choices)}, not {raw!r}")

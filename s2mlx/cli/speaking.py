@@ -81,13 +81,10 @@ class Job:
             sink.write(chunk)
             self.console.progress(self.figures.line())
 
-        voices = self.voices or None
-        listened = self.speaker is not None or any(output.immediate for output in sink.outputs)
-        if not listened or self._post:
-            self.tts.say(self.text, voice=voices, options=self.options, on_chunk=take)
-            return
-        lead = self.speaker.lead if self.speaker else None
-        for chunk in self.tts.stream(self.text, voice=voices, options=self.options, lead=lead):
+        # never `say`, which keeps the whole; without a lead nobody listens, and the engine may batch
+        listeners = [] if self._post else [one.lead for one in (self.speaker, *sink.outputs) if one and one.lead]
+        lead = listeners[0] if listeners else None
+        for chunk in self.tts.stream(self.text, voice=self.voices or None, options=self.options, lead=lead):
             take(chunk)
 
     def _report(self):

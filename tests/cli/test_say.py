@@ -69,7 +69,7 @@ def test_output_file_is_written_and_not_played(run, tts, player, tmp_path):
     assert result.code == 0 and result.stdout == b"" and not player.made
     samples, rate = soundfile.read(tmp_path / "out.wav")
     assert rate == RATE and len(samples) == 6 * FRAME
-    assert last(tts)["how"] == "say"  # nobody listens: the engine may batch
+    assert last(tts)["how"] == "stream" and last(tts)["lead"] is None  # nothing is kept; nobody listens: it may batch
 
 
 def test_play_does_both(run, tts, player, tmp_path):
@@ -80,7 +80,7 @@ def test_play_does_both(run, tts, player, tmp_path):
 def test_stdout_is_a_stream_of_wav(run, tts, player):
     result = run("say", "One.", "-o", "-")
     assert result.stdout == stream_wav_header(RATE) + 3 * PIECE and not player.made
-    assert last(tts)["how"] == "stream"
+    assert 0 < last(tts)["lead"]() < 3 * FRAME / RATE  # of a player at the other end of the pipe
 
 
 def test_raw(run, tts, tmp_path):
@@ -129,10 +129,20 @@ def test_normalize_and_trim_act_on_the_whole(run, tts, player, tmp_path):
     ["--seed", "-5"],
     ["--min-frames", "2000"],
     ["--max-frames", "0"],
+    ["--memory-limit", "0"],
+    ["--memory-limit", "-5"],
+    ["--memory-limit", "nan"],
+    ["--memory-limit", "inf"],
+    ["--memory-limit", "much"],
 ])
 def test_contradictions_are_usage_errors_before_the_model_loads(run, tts, player, argv):
     result = run("say", "Hello.", *argv)
     assert result.code == 2 and result.error and not tts.loaded
+
+
+def test_a_bad_memory_limit_of_the_environment_is_named(run, tts, player, monkeypatch):
+    monkeypatch.setenv("S2MLX_MEMORY_LIMIT", "inf")
+    assert run("say", "Hello.").error.startswith("error: S2MLX_MEMORY_LIMIT must be a number of gigabytes")
 
 
 @pytest.mark.parametrize("target", ["nowhere/out.wav", "out.xyz", "."])
@@ -284,7 +294,7 @@ def test_debug_shows_the_traceback(run, tts):
 
 
 def test_a_fault_of_ours_is_one_line(run, tts, monkeypatch):
-    monkeypatch.setattr(tts, "say", lambda *a, **k: 1 / 0)
+    monkeypatch.setattr(tts, "stream", lambda *a, **k: 1 / 0)
     result = run("say", "One.", "-o", "x.wav")
     assert result.code == 1 and "unexpected ZeroDivisionError" in result.error and "Traceback" not in result.err
 
