@@ -45,7 +45,7 @@ def read_audio(path, rate: int, *, max_seconds: float = MAX_SECONDS) -> np.ndarr
     import soundfile
 
     try:
-        file = soundfile.SoundFile(os.fspath(path)) if path.suffix.lower() != ".raw" else None
+        file = soundfile.SoundFile(os.fsencode(path)) if path.suffix.lower() != ".raw" else None
     except soundfile.LibsndfileError as error:
         kind = foreign.recognise(head)
         if kind is None:

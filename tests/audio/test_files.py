@@ -5,6 +5,7 @@ import resource
 import stat
 import struct
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,13 @@ def test_paths_that_are_no_files(tmp_path):
     refused("a\0b.wav")
     (tmp_path / "empty.wav").touch()
     assert "empty" in refused(tmp_path / "empty.wav")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_a_name_that_is_no_text(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/clip\xff.wav")
+    write_audio(path, np.zeros(4410, np.float32), 44100)
+    assert len(read_audio(path, 44100)) == 4410
 
 
 def test_a_fifo_is_refused_without_waiting(tmp_path):
