@@ -14,6 +14,7 @@ import mlx.core as mx
 from gguf.constants import GGML_QUANT_SIZES
 
 from ..config import ModelConfig
+from ..layers.matmul import matmul
 from . import inventory
 from .synthetic import type_of
 
@@ -36,10 +37,13 @@ class Bound:
 
 
 def measure_bandwidth(mebibytes: int = 256, repeat: int = 5) -> float:
-    """Bytes per second between this device and its memory: the best of a few sums and copies of a large array."""
+    """Bytes per second between this device and its memory: the best of a few sums, copies and products with a vector of a
+    large array."""
     data = mx.ones((1 << 10, mebibytes << 8), mx.float32)
-    mx.eval(data)
-    work = ((lambda: mx.sum(data, axis=1), data.nbytes), (lambda: data + data, 2 * data.nbytes))
+    vector = mx.ones((1, data.shape[0]), mx.float32)
+    mx.eval(data, vector)
+    work = ((lambda: matmul(vector, data), data.nbytes),
+            (lambda: mx.sum(data, axis=1), data.nbytes), (lambda: data + data, 2 * data.nbytes))
     best = 0.0
     for _ in range(repeat):
         for make, moved in work:

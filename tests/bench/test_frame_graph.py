@@ -1,0 +1,34 @@
+"""A full-size frame (36 Slow-AR layers, 9 x 4 Fast-AR layers, tiny widths) never needs a larger graph than it did.
+
+frame_graph.json keeps the counts of each step of the work; whoever makes the frame leaner adds a line."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from s2mlx.bench import graph, pretend, synthetic
+from s2mlx.config import ModelConfig
+from s2mlx.dual_ar import DualAR
+from s2mlx.layers.scope import Scope
+from s2mlx.weights import open_checkpoint
+
+HISTORY = json.loads(Path(__file__).with_name("frame_graph.json").read_text())
+MOST_NODES_WITH_KERNELS = 700
+
+
+@pytest.fixture(scope="module")
+def skeleton(tmp_path_factory):
+    config = dataclasses.replace(ModelConfig(), codec=None)
+    return synthetic.write_model(tmp_path_factory.mktemp("skeleton"), synthetic.skeleton(config))
+
+
+@pytest.mark.parametrize("path", ["plain", "kernels"])
+def test_the_frame_stays_lean(skeleton, path):
+    with pretend.gpu(kernels=path == "kernels") as made, open_checkpoint(skeleton) as checkpoint:
+        found = graph.frame(DualAR(Scope(checkpoint.tensors), checkpoint.config, end_id=256), names=made)
+    last = HISTORY[-1][path]
+    assert found.nodes <= last["nodes"] and found.launches <= last["launches"], f"grew:\n{found.table()}"
+    if path == "kernels":
+        assert found.nodes <= MOST_NODES_WITH_KERNELS
