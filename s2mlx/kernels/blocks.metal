@@ -4,7 +4,7 @@
 // A *unit* is the 16 weights that one thread opens with the fewest loads: four groups of four neighbours, the groups
 // STRIDE apart. Value of a weight: scale[s] * q[s][i] - minimum[s]. All products are exact in float32.
 //
-// Blocks of 34, 110 and 210 bytes lie on even addresses only, so their words are read as two halves.
+// Blocks of 34, 110 and 210 bytes (Q8_0, Q3_K, Q6_K) lie on even addresses only, so their words are read as two halves.
 
 namespace s2 {
 
@@ -82,11 +82,12 @@ struct Block<11> : Block256 {  // Q3_K: 32 x high bits of 8 | 64 x 4 x 2 bits | 
   }
 };
 
-// Q4_K and Q5_K start alike: d, dmin, then 8 scales and 8 minima of 6 bits in 12 bytes.
+// Q4_K and Q5_K start alike: d, dmin, then 8 scales and 8 minima of 6 bits in 12 bytes. Their blocks lie on 16 bytes.
 inline void open_scales(const device uint* words, int h, thread Unit& r) {
-  const half2 d = as_type<half2>(words[0]);
-  const uint scales = h ? (words[3] & 0x0F0F0F0F) | ((words[1] >> 2) & 0x30303030) : words[1] & 0x3F3F3F3F;
-  const uint minima = h ? ((words[3] >> 4) & 0x0F0F0F0F) | ((words[2] >> 2) & 0x30303030) : words[2] & 0x3F3F3F3F;
+  const uint4 head = *(const device uint4*)words;
+  const half2 d = as_type<half2>(head.x);
+  const uint scales = h ? (head.w & 0x0F0F0F0F) | ((head.y >> 2) & 0x30303030) : head.y & 0x3F3F3F3F;
+  const uint minima = h ? ((head.w >> 4) & 0x0F0F0F0F) | ((head.z >> 2) & 0x30303030) : head.z & 0x3F3F3F3F;
   r.scale = float(d.x) * four(scales);
   r.minimum = float(d.y) * four(minima);
 }

@@ -34,12 +34,13 @@ inline float with_gain(thread float4* x, const thread float4* gain) {
   return squares;
 }
 
+// Adds a unit's product to `sum`. Fused by hand: in MLX's safe math mode the compiler is not bound to.
 template <typename B>
-inline float multiply(const thread Unit& w, const thread float4* x) {
-  float sum = 0.0f;
+inline float multiply(const thread Unit& w, const thread float4* x, float sum) {
   for (int s = 0; s < 4; s++) {
-    sum += w.scale[s] * dot(w.q[s], x[s]);
-    if (B::HAS_MINIMUM) sum -= w.minimum[s] * (x[s][0] + x[s][1] + x[s][2] + x[s][3]);
+    const float4 q = w.q[s], v = x[s];
+    sum = fma(w.scale[s], fma(q.w, v.w, fma(q.z, v.z, fma(q.y, v.y, q.x * v.x))), sum);
+    if (B::HAS_MINIMUM) sum = fma(-w.minimum[s], v.x + v.y + v.z + v.w, sum);
   }
   return sum;
 }
@@ -68,7 +69,7 @@ inline void product(const device uchar* const thread* row, const device T* x, in
       }
       for (int r = 0; r < R; r++) {
         const Unit w = B::open(row[r] + bytes, part);
-        for (int m = 0; m < M; m++) sum[m][r] += multiply<B>(w, v[m]);
+        for (int m = 0; m < M; m++) sum[m][r] = multiply<B>(w, v[m], sum[m][r]);
       }
     } else {
       Unit w[R];
@@ -77,7 +78,7 @@ inline void product(const device uchar* const thread* row, const device T* x, in
         float4 v[4];
         take<B>(x + m * K + column, v);
         if (NORM) squares[m] += with_gain(v, g);
-        for (int r = 0; r < R; r++) sum[m][r] += multiply<B>(w[r], v);
+        for (int r = 0; r < R; r++) sum[m][r] = multiply<B>(w[r], v, sum[m][r]);
       }
     }
   }

@@ -81,7 +81,7 @@ def _launch(name, weights, x, rest, format, vectors):
     rows, k = weights[0].shape[0], x.shape[-1]
     if name != "qmv_add":
         rest = rest and (rest[0], metal.scalar(rest[1]))
-    kernel, plan = _plan(name, int(format), rows, k, vectors, x.dtype)
+    kernel, plan = metal.load("qmv.metal")[name], _plan(name, int(format), rows, vectors, x.dtype)
     if x.ndim == 2:
         return kernel([*weights, x, *rest], **plan)[0]
     if name == "qmv_add":
@@ -90,13 +90,12 @@ def _launch(name, weights, x, rest, format, vectors):
 
 
 @cache
-def _plan(name, format, rows, k, vectors, dtype):
-    """The kernel and how it is launched: the same in every layer and frame, so worked out once."""
+def _plan(name, format, rows, vectors, dtype):
+    """How a kernel is launched: the same in every layer and frame, so worked out once."""
     rows_each = (4 if vectors <= 2 else 2) // (2 if name == "qmv_norm_swiglu" else 1)
     threads = 32 * _SIMDGROUPS
-    return metal.load("qmv.metal")[name], dict(
-        grid=(threads * metal.groups(rows, rows_each * _SIMDGROUPS), 1, 1), threadgroup=(threads, 1, 1),
-        outputs=[((vectors, rows), dtype)], FORMAT=format, T=dtype, M=vectors)
+    return dict(grid=(threads * metal.groups(rows, rows_each * _SIMDGROUPS), 1, 1), threadgroup=(threads, 1, 1),
+                outputs=[((vectors, rows), dtype)], FORMAT=format, T=dtype, M=vectors)
 
 
 def _kernel(name):

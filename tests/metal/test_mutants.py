@@ -53,7 +53,7 @@ MUTANTS = [
     Mutant("q3_k: high bits of the scales", "((high >> 2) & 0x03030303)", "((high >> 1) & 0x03030303)", qmv(11)),
     Mutant("q3_k: offset", "- 4.0f", "+ 0.0f", qmv(11)),
     Mutant("q4_k: scales of odd rows", "r.q[1] = four((a >> 4)", "r.q[1] = four((b >> 4)", qmv(12)),
-    Mutant("q4_k: minima of the second half", "((words[2] >> 2) &", "((words[1] >> 2) &", qmv(12)),
+    Mutant("q4_k: minima of the second half", "((head.z >> 2) &", "((head.y >> 2) &", qmv(12)),
     Mutant("q5_k: high bit of the wrong row", "((top >> 2) & 0x01010101)", "((top >> 3) & 0x01010101)", qmv(13)),
     Mutant("q6_k: scale of the wrong group", "scales[4], scales[6]", "scales[5], scales[6]", qmv(14)),
     Mutant("a word read from an odd half", "return uint(halves[0]) | uint(halves[1]) << 16;",

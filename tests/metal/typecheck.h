@@ -35,6 +35,7 @@ template <class T> struct vec<T, 3> {
 template <class T> struct vec<T, 4> {
   T x, y, z, w;
   vec(); vec(T); vec(T, T, T, T);
+  vec(const vec&); vec(const __attribute__((address_space(1))) vec&); vec& operator=(const vec&);
   template <class S> explicit vec(vec<S, 4>);
   T& operator[](int); const T& operator[](int) const;
 };
