@@ -34,7 +34,7 @@ inline float with_gain(thread float4* x, const thread float4* gain) {
   return squares;
 }
 
-// Adds a unit's product to `sum`. Fused by hand: in MLX's safe math mode the compiler is not bound to.
+// Adds a unit's product to `sum`. Fused by hand: in MLX's safe math mode the compiler need not do it.
 template <typename B>
 inline float multiply(const thread Unit& w, const thread float4* x, float sum) {
   for (int s = 0; s < 4; s++) {
