@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import traceback
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -53,7 +54,9 @@ class S2App(App[int]):
         self.room = EngineRoom(studio, self.jobs, self._engine_changed)
         self.running_take: Callable[[], Any] | None = None  # keeps a take under way, should the app end now
         self.deleted: list[tuple[str, Any, tuple]] = []
-        self._autosave_failed = False
+        self._writing = threading.Lock()
+        self._text = ""
+        self._autosave_failed = self._warned = False
         self._countdown = {} if countdown is None else {"countdown": countdown}
         self._main = MainScreen(self.session.text() if text is None else text)
         for theme in ALL:
@@ -131,8 +134,16 @@ class S2App(App[int]):
         self.settings = self.settings.replace(**changes)
         self._kept = self._kept.replace(**changes)
         self.theme = self.settings.theme
-        kept = self._kept
-        self.jobs.start("settings", lambda job: settings_file.save(self._settings_path, kept))
+        self.jobs.start("settings", lambda job: self._save_settings())
+
+    def _save_settings(self) -> None:
+        """Jobs may overtake each other: whichever writes, writes what holds now."""
+        with self._writing:
+            settings_file.save(self._settings_path, self._kept)
+
+    def _save_text(self) -> None:
+        with self._writing:
+            self.session.keep_text(self._text)
 
     def keep_text(self, text: str) -> None:
         def failed(error: BaseException) -> None:
@@ -141,9 +152,12 @@ class S2App(App[int]):
             self._autosave_failed = True
 
         def done(_) -> None:
-            self._autosave_failed = False
+            self._writing = threading.Lock()
+        self._text = ""
+        self._autosave_failed = self._warned = False
 
-        self.jobs.start("autosave", lambda job: self.session.keep_text(text), done=done, failed=failed)
+        self._text = text
+        self.jobs.start("autosave", lambda job: self._save_text(), done=done, failed=failed)
 
     # engine, devices, voices: for jobs
 
@@ -284,12 +298,14 @@ class S2App(App[int]):
         """Silence first, then leave; the jobs are told to end."""
         if self._main.sounding:
             self._main.sounding.stop()
+        self._text = self._main.editor.text
         try:
-            self.session.keep_text(self._main.editor.text)
+            self._save_text()
         except OSError as error:
-            self.complain(error, "The text could not be kept. Quit again to leave all the same.")
-            self.session.keep_text = lambda text: None
-            return
+            if not self._warned:
+                self._warned = True
+                self.complain(error, "The text could not be kept. Quit again to leave all the same.")
+                return
         self.exit(0)
 
     def leave(self) -> bool:

@@ -11,6 +11,7 @@ from s2mlx.locations import config_dir, state_dir
 
 from .app import S2App
 from .studio import LocalStudio
+from .terminal import own_terminal
 
 
 def start(*, model: str | None, tokenizer: str | None, voice: str | None, device: str | None, text: str | None) -> int:
@@ -26,11 +27,16 @@ def start(*, model: str | None, tokenizer: str | None, voice: str | None, device
             guests[loaded.name] = loaded
         overrides["cast"] = (loaded.name,)
     app = S2App(studio, config_dir(), state_dir(), text=text, guests=guests, **overrides)
-    code = app.run()
-    ended = app.leave()
+    log = state_dir() / "app.log"
+    with own_terminal(log):
+        app.run()
+    code, ended = app.return_code or 0, app.leave()
+    if code:
+        print(f"error: the app broke off by a fault of its own; text and recordings are kept, details are in {log}",
+              file=sys.stderr)
     if not ended:
         # A thread sits in a device or in one long evaluation. Nothing of ours is unwritten: leave the process.
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(app.return_code or code or 0)
-    return app.return_code or code or 0
+        os._exit(code)
+    return code

@@ -1,6 +1,8 @@
 """The history and settings screens, the palette, help."""
 
 import shlex
+import threading
+import time
 
 import pytest
 
@@ -116,6 +118,24 @@ async def test_settings_are_checked_and_kept(make_app, tmp_path):
         assert isinstance(app.screen, MainScreen)
     kept, complaints = settings_file.load(tmp_path / "config" / "app.json")
     assert (kept.temperature, kept.trim, kept.output, kept.theme, complaints) == (0.6, True, "USB Headset", "s2-contrast", [])
+
+
+async def test_the_last_of_many_changes_is_what_is_kept(make_app, tmp_path, monkeypatch):
+    save, first = settings_file.save, threading.Event()
+
+    def slow_first(path, value):
+        if not first.is_set():
+            first.set()
+            time.sleep(0.2)
+        save(path, value)
+
+    monkeypatch.setattr(settings_file, "save", slow_first)
+    app = make_app()
+    async with running(app) as pilot:
+        for k in range(1, 6):
+            app.change(top_k=k)
+        await until(pilot, lambda: not app.jobs.running)
+    assert settings_file.load(tmp_path / "config" / "app.json")[0].top_k == 5
 
 
 async def test_a_new_model_is_loaded_on_leaving(make_app, studio):

@@ -253,6 +253,23 @@ async def test_the_text_is_kept_and_comes_back(make_app):
     assert make_app(text=None)._main._first_text == "Keep me"
 
 
+async def test_a_full_disk_is_told_once_and_does_not_hold_one_back(make_app, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    app = make_app()
+    monkeypatch.setattr(app.session, "keep_text", full)
+    async with running(app) as pilot:
+        app.keep_text("a")
+        app.keep_text("ab")
+        await until(pilot, lambda: not app.jobs.running)
+        assert len(app._notifications) == 1
+        await pilot.press("ctrl+q")
+        assert app.return_code is None and len(app._notifications) == 2
+        await pilot.press("ctrl+q")
+    assert app.return_code == 0
+
+
 async def test_leaving_while_speaking_is_quick(make_app, studio):
     studio.engine.gate = threading.Semaphore(0)
     app = make_app()
