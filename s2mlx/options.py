@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from dataclasses import dataclass
 
 from .errors import UsageError
@@ -17,6 +18,11 @@ class Sampling:
     temperature: float = 0.8
     top_p: float = 0.8
     top_k: int = 30
+
+
+_WHOLE, _REAL = (operator.index, "a whole number"), (float, "a number")
+_NUMBERS = {"temperature": _REAL, "top_p": _REAL, "top_k": _WHOLE, "seed": _WHOLE, "max_frames": _WHOLE,
+            "min_frames": _WHOLE, "pause_ms": _WHOLE, "batch": _WHOLE}
 
 
 @dataclass(frozen=True)
@@ -47,10 +53,18 @@ class Options:
             if not ok:
                 raise UsageError(f"{name} must be {rule}, not {getattr(self, name)!r}")
 
+        for name, (convert, kind) in _NUMBERS.items():
+            value = getattr(self, name)
+            try:
+                if value is not None or name in ("min_frames", "pause_ms"):
+                    object.__setattr__(self, name, convert(value))  # NumPy's numbers overflow where Python's do not
+            except (TypeError, ValueError):
+                need(False, name, kind)
+
         t, p, k = self.temperature, self.top_p, self.top_k
         need(t is None or 0 <= t <= 10, "temperature", "between 0 and 10")
         need(p is None or 0 < p <= 1, "top_p", "above 0 and at most 1")
-        need(k is None or (isinstance(k, int) and k >= 0), "top_k", "0 (off) or more")
+        need(k is None or k >= 0, "top_k", "0 (off) or more")
         need(self.seed is None or 0 <= self.seed < 2**64, "seed", "between 0 and 2^64 - 1")
         need(self.max_frames is None or self.max_frames >= 1, "max_frames", "at least 1")
         most = DEFAULT_MAX_FRAMES if self.max_frames is None else self.max_frames

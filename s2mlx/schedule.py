@@ -30,4 +30,4 @@ class Schedule:
         doubled = min(2 * self._last, MOST_FRAMES)
         if self._lead is None:
             return doubled
-        return max(1, min(doubled, int(self._lead() / 2 / self._frame_seconds)))
+        return max(1, int(min(doubled, self._lead() / 2 / self._frame_seconds)))

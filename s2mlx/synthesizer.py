@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 import threading
 import weakref
@@ -101,7 +102,9 @@ class Synthesizer:
         iterator stops generation.
         """
         options = (options or Options()).replace(**overrides)
-        voices = [] if voice is None else [voice] if isinstance(voice, Voice) else list(voice)
+        if not isinstance(text, str):
+            raise UsageError(f"the text must be a str, not {type(text).__name__}")
+        voices = [] if voice is None else voice if isinstance(voice, (list, tuple)) else [voice]
         for v in voices:
             if not isinstance(v, Voice):
                 raise UsageError(f"a voice must be a Voice, not {type(v).__name__}; s2mlx.Voice.load() reads a file")
@@ -113,7 +116,7 @@ class Synthesizer:
 
     def clone(self, clip, transcript: str, *, name: str = "", cancel: threading.Event | None = None) -> Voice:
         """A voice from a clip (a path, or samples float32 [n] or [n, channels] and their rate) and its words."""
-        if not transcript or not transcript.strip():
+        if not isinstance(transcript, str) or not transcript.strip():
             raise VoiceError("a clip needs its transcript: the words it speaks")
         samples = read_clip(clip, self.sample_rate)
         codes = self.codec.encode(samples, cancel=cancel)
@@ -186,16 +189,30 @@ def read_clip(clip, rate: int) -> np.ndarray:
     from .audio.files import read_audio
     from .audio.resample import resample
 
-    if isinstance(clip, tuple):
-        samples, own_rate = clip
-        samples = np.asarray(samples, np.float32)
-        samples = resample(samples.mean(axis=1) if samples.ndim == 2 else samples, own_rate, rate)
-    else:
+    if isinstance(clip, (str, os.PathLike)):
         samples = read_audio(clip, rate)
+    else:
+        samples = resample(*_given(clip), rate)
     if len(samples) > LONGEST_REFERENCE * rate:
         raise AudioError(f"the clip has {len(samples) / rate:.0f} seconds; a reference is 5 to 30, "
                          f"at most {LONGEST_REFERENCE:.0f}: cut it")
     return samples
+
+
+def _given(clip) -> tuple[np.ndarray, float]:
+    """Samples from a program, checked and mixed to mono, and their rate."""
+    try:
+        samples, rate = clip
+        samples, rate = np.asarray(samples, np.float32), float(rate)
+    except (TypeError, ValueError):
+        raise AudioError("a clip is a path, or (samples as float32 [n] or [n, channels], their rate)") from None
+    if samples.ndim not in (1, 2) or 0 in samples.shape or samples.ndim == 2 and samples.shape[1] > 64:
+        raise AudioError(f"the samples of a clip have the shape [n] or [n, channels], not {list(samples.shape)}")
+    if not np.isfinite(samples).all():
+        raise AudioError("the clip holds values that are not numbers (NaN or infinity)")
+    if not 1000 <= rate <= 768_000:
+        raise AudioError(f"a clip of {rate:g} samples a second is not sound; 8000 to 48000 is usual")
+    return samples if samples.ndim == 1 else samples.mean(axis=1), rate
 
 
 def _load(path, tokenizer, compat, memory_limit, on_progress, keep_going):

@@ -1,5 +1,6 @@
 """`s2mlx say` in this process, with a fake synthesizer: what goes in, where the sound goes, what is printed."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -228,6 +229,21 @@ def test_no_speech_at_all_is_an_error_and_no_file(run, tts, tmp_path):
     result = run("say", "One.", "-o", "out.wav", "--codes", "c.npy")
     assert result.code == 1 and "ended the speech at once" in result.error
     assert not [p for p in tmp_path.iterdir() if p.name != "home"]
+
+
+def test_a_pass_that_the_model_left_out_is_named(run, tts, monkeypatch):
+    whole = tts._chunks
+
+    def chunks(text, options):
+        for chunk in whole(text, options):
+            if chunk.part != 1:
+                yield chunk
+            elif chunk.finish_reason:
+                yield dataclasses.replace(chunk, samples=chunk.samples[:0], codes=chunk.codes[:, :0])
+
+    monkeypatch.setattr(tts, "_chunks", chunks)
+    result = run("say", "One. Two. Three.", "-o", "out.wav", "--quiet")
+    assert result.code == 0 and "1 of 3 passes ('Two.'" in result.err and result.err.startswith("warning: ")
 
 
 def test_a_slow_machine_is_said_once(run, tts, player, monkeypatch):

@@ -232,6 +232,7 @@ def test_schedule():
     assert pieces(None)[:6] == [1, 2, 4, 8, 16, 16]
     assert set(pieces(lambda: 0.0)) == {1}
     assert max(pieces(lambda: 100.0)) == MOST_FRAMES
+    assert max(pieces(lambda: float("inf"))) == MOST_FRAMES
     assert pieces(lambda: 0.4)[3:6] == [4, 4, 4]
 
 
