@@ -41,7 +41,7 @@ def test_running_out_of_memory_is_one_line(run, tts, monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr(tts, "say", fail)
+    monkeypatch.setattr(tts, "stream", fail)
     assert "out of memory" in run("say", "One.", "-o", "x.wav").error
 
 
@@ -49,7 +49,7 @@ def test_a_full_disk_is_one_line(run, tts, monkeypatch):
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(tts, "say", fail)
+    monkeypatch.setattr(tts, "stream", fail)
     assert run("say", "One.", "-o", "x.wav").error == "error: No space left on device"
 
 
