@@ -309,7 +309,10 @@ class S2App(App[int]):
         self.exit(0)
 
     def leave(self) -> bool:
-        """After the screen is gone: end jobs and engine. True when nothing is left running."""
+        """After the screen is gone, whatever ended it: keep text and take, end jobs and engine. True when nothing is left
+        running."""
+        self._text = self._main.editor.text
+        self.jobs.start("autosave", lambda job: self._save_text())
         collect, self.running_take = self.running_take, None
         if collect:
             self.jobs.start("keep take", lambda job: collect())

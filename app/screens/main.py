@@ -55,7 +55,7 @@ class MainScreen(VoiceActions, Saving, Screen):
 
     def __init__(self, text: str):
         super().__init__()
-        self._first_text = text
+        self.editor = Editor(text, id="editor")
         self.ready = False                 # the widgets are there
         self.sounding: Sounding | None = None
         self.work: Job | None = None       # encoding, importing: what escape cancels when nothing sounds
@@ -71,7 +71,7 @@ class MainScreen(VoiceActions, Saving, Screen):
     def compose(self) -> ComposeResult:
         with Horizontal(id="panes"):
             yield VoiceList(id="voices")
-            yield Editor(self._first_text, id="editor")
+            yield self.editor
         yield Transport(BUTTONS, id="transport")
         yield Waveform("the sound appears here as it is made", id="wave")
         yield StatusLine(id="status")
@@ -87,7 +87,6 @@ class MainScreen(VoiceActions, Saving, Screen):
         self.refresh_voices()
         self.engine_changed()
 
-    editor = property(lambda self: self.query_one(Editor))
     wave = property(lambda self: self.query_one(Waveform))
     status = property(lambda self: self.query_one(StatusLine))
 

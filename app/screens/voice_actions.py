@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from textual.widgets import OptionList
+
 from s2mlx.errors import S2Error
 
 from ..envelope import blocks
@@ -38,6 +40,13 @@ class VoiceActions:
         voices = self.query_one(VoiceList)
         voices.show(voices.rows, self.app.settings.cast)
         self.editor.speakers = [one or OWN for one in cast] or [OWN]
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """A voice that cannot be used says why."""
+        if isinstance(event.option_list, VoiceList):
+            row = next((row for row in event.option_list.rows if row.name == event.option_list.current), None)
+            if row and row.trouble:
+                self.status.say(f"{row.name}: {row.trouble}")
 
     def on_voice_list_bound(self, event: VoiceList.Bound) -> None:
         self.bind(event.name, event.speaker)

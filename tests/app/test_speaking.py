@@ -250,7 +250,7 @@ async def test_the_text_is_kept_and_comes_back(make_app):
         await pilot.press(*"Keep me")
         await pilot.press("ctrl+q")
     assert app.return_code == 0
-    assert make_app(text=None)._main._first_text == "Keep me"
+    assert make_app(text=None)._main.editor.text == "Keep me"
 
 
 async def test_a_full_disk_is_told_once_and_does_not_hold_one_back(make_app, monkeypatch):

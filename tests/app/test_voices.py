@@ -120,8 +120,10 @@ async def test_importing_a_broken_file_gives_one_message(make_app, studio, tmp_p
 async def test_a_broken_voice_in_the_folder_is_shown_as_such(make_app, studio):
     (studio.library.folder / "cracked.s2voice").write_bytes(b"nonsense")
     app = make_app()
-    async with running(app):
+    async with running(app) as pilot:
         assert any("cracked" in line and "unusable" in line for line in prompts(app))
+        the_list(app, "cracked")
+        await until(pilot, lambda: "not a voice file" in state(app))
 
 
 async def test_add_from_a_clip_can_be_cancelled(make_app, studio, tmp_path):
