@@ -9,6 +9,8 @@ import os
 from importlib.util import find_spec
 from pathlib import Path
 
+from .errors import S2Error
+
 _NAME = "s2mlx"
 
 
@@ -46,4 +48,10 @@ def _folder(variable: str, default: str) -> Path:
         return Path(chosen) / _NAME
     import platformdirs
 
-    return getattr(platformdirs, default)(_NAME, appauthor=False)
+    try:
+        path = getattr(platformdirs, default)(_NAME, appauthor=False)
+    except RuntimeError:  # a user without a home, as in a container; older versions give a path that begins with ~
+        path = Path("~")
+    if not path.is_absolute():
+        raise S2Error(f"this user has no home folder: set HOME or {variable} to the folder to use")
+    return path

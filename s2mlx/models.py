@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import ModelError
+from .errors import ModelError, S2Error
 from .locations import assets_dir, config_dir
 
 DEMO = "s2-nano"
@@ -59,13 +59,12 @@ def _bundled() -> Path:
 
 
 def _configured() -> str | None:
-    path = config_dir() / "model"
     try:
-        return path.read_text(encoding="utf-8").strip() or None
-    except OSError:
+        return (config_dir() / "model").read_text(encoding="utf-8").strip() or None
+    except (OSError, S2Error):  # no such file, or no home for it
         return None
     except UnicodeDecodeError:
-        raise ModelError(f"{path} is not UTF-8 text: it names the model to use, in one line") from None
+        raise ModelError(f"{config_dir() / 'model'} is not UTF-8 text: it names the model to use, in one line") from None
 
 
 def _cached(repository: str, file: str | None, name: str) -> Path:

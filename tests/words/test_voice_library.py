@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2mlx import locations
-from s2mlx.errors import AudioError, VoiceError
+from s2mlx import locations, models
+from s2mlx.errors import AudioError, S2Error, VoiceError
 from s2mlx.voice import Voice, VoiceLibrary
 from s2mlx.voice_names import check_name, key
 
@@ -392,3 +392,19 @@ def test_defaults_without_xdg(tmp_path, monkeypatch, value):
 def test_assets_folder_is_there_or_none():
     assets = locations.assets_dir()
     assert assets is None or assets.is_dir()
+
+
+def test_a_user_without_a_home(monkeypatch):
+    """As in a container that runs under a number of its own: the bundled voice works, folders are asked for."""
+    import pwd
+
+    def unknown(number):
+        raise KeyError(number)
+
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for folder, variable in ((locations.config_dir, "CONFIG"), (locations.voices_dir, "DATA"), (locations.state_dir, "STATE")):
+        with pytest.raises(S2Error, match=f"HOME or XDG_{variable}_HOME"):
+            folder()
+    assert models._configured() is None
