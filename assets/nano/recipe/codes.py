@@ -172,7 +172,7 @@ def run_books():
 def run():
     books, lengths = Books.load(), durations.Durations.load()
     texts, named, codes = [], [], []
-    for index in range(config.UTTERANCES // config.SHARD):
+    for index in range(config.SHARDS):
         t, n, laid = lay(corpus.load([index]), lengths)
         texts += t
         named += n

@@ -8,10 +8,12 @@ SHIPPED = HERE.parent
 WORK = Path(os.environ.get("NANO_WORK", "nano-work"))
 
 UTTERANCES = 8000
+LONG_UTTERANCES = 1500
 SHARD = 250
 VALIDATION = 100          # the last utterances of the corpus
 LEXICON_WORDS = 8000
 TEMPO = 1.1
+SHARDS = (UTTERANCES + LONG_UTTERANCES) // SHARD
 BOOK_SHARDS = 20         # shards that durations and codebooks are learned from
 
 

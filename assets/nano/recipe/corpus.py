@@ -22,7 +22,7 @@ def make(index):
     if shard_path(index).exists():
         return 0.0
     begun = time.time()
-    texts = text.sentences(config.UTTERANCES)[index * config.SHARD:(index + 1) * config.SHARD]
+    texts = text.corpus(config.UTTERANCES, config.LONG_UTTERANCES)[index * config.SHARD:(index + 1) * config.SHARD]
     spoken = [one(t) for t in texts]
     np.savez(shard_path(index).with_suffix(".tmp.npz"), text=np.array(texts),
              phones=np.array([" ".join(s[0]) for s in spoken]),
@@ -35,17 +35,17 @@ def make(index):
 
 
 def run(processes=2):
-    count = config.UTTERANCES // config.SHARD
+    count = config.SHARDS
     with multiprocessing.Pool(processes) as pool:
         for i, seconds in enumerate(pool.imap(make, range(count))):
             print(f"shard {i + 1}/{count} {seconds:.0f} s", flush=True)
-    config.note("corpus", utterances=config.UTTERANCES)
+    config.note("corpus", utterances=config.UTTERANCES + config.LONG_UTTERANCES)
 
 
 def load(indices=None):
     """-> list of (text, phones [(name, end)], analysis [T, 2 * BANDS]) of the shards that exist."""
     out = []
-    for index in range(config.UTTERANCES // config.SHARD) if indices is None else indices:
+    for index in range(config.SHARDS) if indices is None else indices:
         if not shard_path(index).exists():
             continue
         z = np.load(shard_path(index))

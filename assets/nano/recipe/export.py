@@ -3,7 +3,7 @@ import gguf
 import numpy as np
 import torch
 
-from . import config
+from . import config, speakers
 from .make_tokenizer import vocabulary
 from .nets.codec import Codec, CodecSizes
 from .nets.dual_ar import ARSizes, DualAR
@@ -98,12 +98,15 @@ def load():
     state = torch.load(config.work("ar.pt"), weights_only=False)
     ar = DualAR(ARSizes(**state["sizes"]))
     ar.load_state_dict(state["model"])
-    state = torch.load(config.work("decoder.pt"), weights_only=False)
-    codec = Codec(CodecSizes(**state["sizes"]))
-    codec.load_state_dict(state["codec"])
+    parts = torch.load(config.work("decoder.pt"), weights_only=False)
+    weights = parts["codec"]
     if config.work("encoder.pt").exists():
-        state = torch.load(config.work("encoder.pt"), weights_only=False)
-        codec.load_state_dict(state["parts"], strict=False)
+        listening = torch.load(config.work("encoder.pt"), weights_only=False)
+        weights = {**weights, **listening["parts"]}
+    codec = Codec(CodecSizes(**parts["sizes"]))
+    codec.load_state_dict(weights, strict=False)
+    voices = codec.quantizer.books()[1].codebook.weight        # equal rows: the search finds the first, a speaker's own
+    voices.data.copy_(voices.data[torch.arange(len(voices)) % speakers.COUNT])
     return ar.eval(), codec.eval()
 
 

@@ -52,11 +52,12 @@ def utterance(tokenizer, text, names, lengths, frame_codes):
 
 
 def join(a, b, pause):
-    """One utterance of two, with a pause mark and its frames between; pause: codes [1 + details, PAUSE]"""
+    """One utterance of two. pause: codes [1 + details, PAUSE] to go between, behind a pause mark; or None: no gap."""
     n, head = len(a.tokens), a.codes.shape[1] - grid.TAIL
-    return Utterance(np.concatenate([a.tokens, [VOCAB[PAUSE]], b.tokens]),
-                     np.concatenate([a.codes[:, :head], pause, b.codes[:, grid.LEAD:]], 1),
-                     np.concatenate([a.place[:head], np.full(pause.shape[1], n), b.place[grid.LEAD:] + n + 1]))
+    mark, gap = ([], a.codes[:, :0]) if pause is None else ([VOCAB[PAUSE]], pause)
+    return Utterance(np.concatenate([a.tokens, np.array(mark, int), b.tokens]),
+                     np.concatenate([a.codes[:, :head], gap, b.codes[:, grid.LEAD:]], 1),
+                     np.concatenate([a.place[:head], np.full(gap.shape[1], n), b.place[grid.LEAD:] + n + len(mark)]))
 
 
 class Builder:

@@ -54,6 +54,22 @@ class Writer:
                 return text[0].upper() + text[1:]
 
 
-def sentences(count, seed=SEED, words=5000):
+JOINTS = (", and |, but |, so | because | when | while | and | before | after | until |, because |, if ").split("|")
+LONG_LETTERS = (70, 140)
+
+
+def long_sentence(writer):
+    """Two or three statements made one."""
+    while True:
+        text = writer.sentence()[:-1]
+        for _ in range(writer.random.choice((1, 1, 2))):
+            more = writer.sentence()[:-1]
+            text += writer.random.choice(JOINTS) + (more if more.startswith("I ") else more[0].lower() + more[1:])
+        if LONG_LETTERS[0] <= len(text) <= LONG_LETTERS[1]:
+            return text + "."
+
+
+def corpus(count, long_count, seed=SEED, words=5000):
+    """`count` sentences, then `long_count` long ones."""
     writer = Writer(seed, [w for w in common_words(3 * words) if decent(w)][:words])
-    return [writer.sentence() for _ in range(count)]
+    return [writer.sentence() for _ in range(count)] + [long_sentence(writer) for _ in range(long_count)]

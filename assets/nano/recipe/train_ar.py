@@ -16,7 +16,7 @@ from .make_tokenizer import SEMANTIC, SEMANTIC_BEGIN
 from .nets.dual_ar import ARSizes, DualAR
 from .train_decoder import save, schedule
 
-STEPS = 8000
+STEPS = 8500
 TOKENS = 1800                 # per batch, padding included
 FAST_FRAMES = 300             # frames of a batch that the Fast-AR is trained on
 RATE = 2e-3
@@ -44,8 +44,8 @@ class Examples:
 
     def example(self):
         u = self.one()
-        if self.rng.random() < 0.15:
-            u = prompts.join(u, self.one(), self.pause)
+        for _ in range(self.rng.choice(3, p=(0.5, 0.3, 0.2))):
+            u = prompts.join(u, self.one(), self.pause if self.rng.random() < 0.6 else None)
         turns = [u, self.one()] if self.rng.random() < 0.12 else [u]
         if self.rng.random() < 0.4:
             return self.builder.example(turns)
@@ -131,7 +131,8 @@ def run(steps=STEPS, name="ar.pt"):
     if path.exists():
         state = torch.load(path, weights_only=False)
         model.load_state_dict(state["model"])
-        optimizer.load_state_dict(state["optimizer"])
+        if "optimizer" in state:                 # a kept checkpoint has none
+            optimizer.load_state_dict(state["optimizer"])
         done = state["step"]
     data = Examples(utterances[:-config.VALIDATION], pause, tokenizer, SEED + done)
     average, begun, first, cpu = None, time.time(), done, time.process_time()

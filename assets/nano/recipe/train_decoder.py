@@ -126,8 +126,9 @@ def run(steps=STEPS):
     optimizer = torch.optim.AdamW(parameters, lr=RATE, betas=(0.85, 0.98), weight_decay=1e-3)
     if path.exists():
         state = torch.load(path, weights_only=False)
-        codec.load_state_dict(state["codec"])
-        optimizer.load_state_dict(state["optimizer"])
+        codec.load_state_dict(state["codec"], strict=False)
+        if "optimizer" in state:                 # a kept checkpoint has none
+            optimizer.load_state_dict(state["optimizer"])
         done = state["step"]
     else:
         rows = train.batch(8)[0]
@@ -161,7 +162,8 @@ def run(steps=STEPS):
             with torch.no_grad():
                 terms = distance(codec.decode(check[0])[:, 0, SKIP * vocoder.FRAME:], check[1][:, SKIP * vocoder.FRAME:])
             config.note("decoder", steps=step + 1, **{n: round(v.item(), 4) for n, v in terms.items()})
-            save(path, codec=codec.state_dict(), sizes=codec.sizes.dict(), optimizer=optimizer.state_dict(), step=step + 1)
+            speaking = {n: p for n, p in codec.state_dict().items() if not n.startswith("encoder.")}
+            save(path, codec=speaking, sizes=codec.sizes.dict(), optimizer=optimizer.state_dict(), step=step + 1)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from .teacher import STEP_MS
 from .train_decoder import even_out, save, schedule
 
 STEPS = 5000
-BATCH, FRAMES, SKIP = 8, 16, 2
+BATCH, FRAMES, SKIP = 6, 16, 2
 RATE = 2e-3
 SHARDS = 12
 SEED = 9
@@ -125,7 +125,7 @@ def run(steps=STEPS):
     data = Listening(books, lengths, range(SHARDS), SEED)
     state = torch.load(config.work("decoder.pt"), weights_only=False)
     codec = Codec(CodecSizes(**state["sizes"]))
-    codec.load_state_dict(state["codec"])
+    codec.load_state_dict(state["codec"], strict=False)
     codec.requires_grad_(False)
     parts = trained_parts(codec)
     for part in parts.values():
@@ -143,7 +143,8 @@ def run(steps=STEPS):
         state = torch.load(path, weights_only=False)
         codec.load_state_dict(state["parts"], strict=False)
         sharpness.data.copy_(state["sharpness"])
-        optimizer.load_state_dict(state["optimizer"])
+        if "optimizer" in state:                 # a kept checkpoint has none
+            optimizer.load_state_dict(state["optimizer"])
         done = state["step"]
     else:
         audio = data.batch(8)[0]

@@ -15,7 +15,7 @@ from .blocks import Block, RMSNorm, rope_table
 @dataclass
 class CodecSizes:
     sample_rate: int = 22050
-    encoder_dim: int = 16
+    encoder_dim: int = 8
     decoder_dim: int = 256
     latent: int = 192
     encoder_rates: tuple = (8, 4, 4, 2)

@@ -1,0 +1,181 @@
+"""Prints the gates' figures, measured on the shipped files through the product's own command.
+
+    python -m recipe.evaluate [speech] [longer] [voices] [vocoder] [codec] [speaker] [outside] [speed] [--short]
+
+Run in assets/nano with the recipe's requirements; `s2mlx` must be on the PATH (or named by S2MLX). Gates that need a
+reference clip make it with flite. --short: three sentences for "speech" alone, as CI runs it.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import soundfile
+
+from . import asr, config, speakers, vocoder
+from .held_out import EVERYDAY, HARDER, LONGER
+
+COMMAND = os.environ.get("S2MLX") or shutil.which("s2mlx") or "s2mlx"
+MODEL = config.SHIPPED / "s2-nano.gguf"
+SEED = 1
+
+
+def product(*arguments):
+    done = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"s2mlx {' '.join(map(str, arguments))}: {done.stderr}")
+    return done.stdout
+
+
+def say(text, out, *more):
+    """-> samples, rate, the command's JSON"""
+    facts = json.loads(product("say", "-m", MODEL, "--json", "--quiet", "--seed", SEED, "-o", out, *more, text))
+    samples, rate = soundfile.read(out)
+    return samples, rate, facts
+
+
+def report(gate, **figures):
+    print(json.dumps(dict(gate=gate, **figures)), flush=True)
+
+
+def spoken(gate, sentences, folder, *more):
+    """Say them all; WER, how each ended, and how many lost or gained three words or more in a row."""
+    heard, ends, broken = [], [], []
+    for i, text in enumerate(sentences):
+        samples, rate, facts = say(text, folder / f"{gate}{i}.wav", *more)
+        heard.append(asr.hear(samples, rate))
+        ends.append(facts["finish_reason"] == "stop")
+        longest = longest_run(asr.words(text), asr.words(heard[-1]))
+        if longest >= 3:
+            broken.append(text)
+    for text, h in zip(sentences, heard):
+        if asr.words(text) != asr.words(h):
+            print(f"    {text}\n      {h}")
+    report(gate, sentences=len(sentences), wer=round(asr.word_error_rate(sentences, heard), 3), stopped=sum(ends),
+           skips_or_repeats=len(broken))
+    return asr.word_error_rate(sentences, heard), all(ends)
+
+
+def longest_run(wanted, heard):
+    """The longest run of words that are only in one of the two."""
+    import difflib
+    runs = [abs((j - i) - (n - m)) for tag, i, j, m, n in difflib.SequenceMatcher(None, wanted, heard, False).get_opcodes()
+            if tag != "equal"]
+    return max(runs, default=0)
+
+
+def speech(folder):
+    spoken("speech", EVERYDAY, folder)
+
+
+def longer(folder):
+    spoken("longer", LONGER, folder)
+
+
+def voices(folder):
+    for path in sorted(config.SHIPPED.glob("*.s2voice")):
+        spoken(f"voice {path.stem}", EVERYDAY[:10], folder, "-v", path)
+
+
+def locked(text, speaker):
+    from . import grid
+    return np.clip(vocoder.synthesize(grid.utterance(text, config.TEMPO)[2], *speakers.pair(speaker)) * speakers.GAIN, -1, 1)
+
+
+def vocoder_gate(folder):
+    for name, sentences in (("everyday", EVERYDAY), ("harder", HARDER)):
+        for speaker in (speakers.DEFAULT, speakers.SHIPPED["marcus"]):
+            heard = [asr.hear(locked(t, speaker), vocoder.RATE) for t in sentences]
+            report("vocoder", sentences=name, speaker=speakers.pair(speaker),
+                   wer=round(asr.word_error_rate(sentences, heard), 3))
+
+
+def codec(folder):
+    """Locked speech through `encode` and `decode`."""
+    for name, sentences in (("everyday", EVERYDAY[:20]), ("harder", HARDER)):
+        for speaker in (speakers.DEFAULT, speakers.SHIPPED["marcus"]):
+            heard, named = [], []
+            for i, text in enumerate(sentences):
+                clip, codes, out = folder / "clip.wav", folder / "clip.npy", folder / "back.wav"
+                soundfile.write(clip, locked(text, speaker), vocoder.RATE)
+                product("encode", clip, "-o", codes, "-m", MODEL)
+                product("decode", codes, "-o", out, "-m", MODEL)
+                named.append(np.mean(np.load(codes)[1] == speaker))
+                heard.append(asr.hear(*soundfile.read(out)))
+            report("codec", sentences=name, speaker=speakers.pair(speaker), speaker_right=round(float(np.mean(named)), 3),
+                   wer=round(asr.word_error_rate(sentences, heard), 3))
+
+
+def pitch_class(samples, rate):
+    """The class nearest to the median pitch of the sound."""
+    import pyworld
+    f0, t = pyworld.dio(np.asarray(samples, np.float64), rate, f0_floor=60, f0_ceil=320)
+    f0 = pyworld.stonemask(np.asarray(samples, np.float64), f0, t, rate)
+    classes = np.array(speakers.PITCHES)
+    return int(classes[np.abs(np.log(np.median(f0[f0 > 0]) / speakers.hertz(classes))).argmin()])
+
+
+def speaker(folder, pairs=40):
+    """References in every voice; the pitch is measured in the sound, the formants are named by the codes."""
+    rng = np.random.default_rng(7)
+    pitch = side = 0
+    heard, wanted = [], []
+    for i in range(pairs):
+        who, ref, text = i % speakers.COUNT, EVERYDAY[rng.integers(25)], EVERYDAY[25 + rng.integers(25)]
+        clip, codes = folder / "ref.wav", folder / "ref.npy"
+        soundfile.write(clip, locked(ref, who), vocoder.RATE)
+        samples, rate, _ = say(text, folder / "out.wav", "--ref", clip, "--ref-text", ref, "--codes", codes)
+        pitch += pitch_class(samples, rate) == speakers.pair(who)[0]
+        named = speakers.pair(int(np.bincount(np.load(codes)[1]).argmax()) % speakers.COUNT)
+        side += (named[1] > speakers.MIDDLE) == (speakers.pair(who)[1] > speakers.MIDDLE)
+        heard.append(asr.hear(samples, rate))
+        wanted.append(text)
+    report("speaker", pairs=pairs, pitch_class=pitch / pairs, formant_side=side / pairs,
+           wer=round(asr.word_error_rate(wanted, heard), 3))
+
+
+def outside(folder):
+    """References that the model did not make: espeak-ng's voices and the teacher's colleagues."""
+    ref = "Please put the small green bottle on the kitchen table."
+    makers = {f"espeak-ng {v}": ["espeak-ng", "-v", v, "-s", "145", "-w", "CLIP", ref] for v in ("en-us", "en-us+f3", "en-us+m3")}
+    makers |= {f"flite {v}": ["flite", "-voice", v, "-t", ref, "-o", "CLIP"] for v in ("slt", "awb", "kal16", "rms")}
+    for name, command in makers.items():
+        clip, codes = str(folder / "outside.wav"), folder / "outside.npy"
+        subprocess.run([clip if c == "CLIP" else c for c in command], check=True)
+        from_pitch = pitch_class(*soundfile.read(clip))
+        heard = []
+        for text in EVERYDAY[:6]:
+            samples, rate, _ = say(text, folder / "out.wav", "--ref", clip, "--ref-text", ref, "--codes", codes)
+            heard.append(asr.hear(samples, rate))
+        report("outside", reference=name, clip_pitch=from_pitch, spoken_pitch=pitch_class(samples, rate),
+               voice=speakers.pair(int(np.bincount(np.load(codes)[1]).argmax()) % speakers.COUNT),
+               wer=round(asr.word_error_rate(EVERYDAY[:6], heard), 3))
+
+
+def speed(folder):
+    runs = [say(LONGER[0], folder / "speed.wav")[2] for _ in range(3)]
+    best = min(runs, key=lambda r: r["rtf"])
+    report("speed", rtf=round(best["rtf"], 3), time_to_first_audio=round(min(r["time_to_first_audio"] for r in runs), 3),
+           load_seconds=round(min(r["load_seconds"] for r in runs), 3))
+
+
+GATES = dict(speech=speech, longer=longer, voices=voices, vocoder=vocoder_gate, codec=codec, speaker=speaker,
+             outside=outside, speed=speed)
+
+
+def main(arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        if "--short" in arguments:
+            wer, ended = spoken("speech", EVERYDAY[:3], Path(folder))
+            return 0 if ended and wer <= 0.3 else 1
+        for name in [a for a in arguments if a in GATES] or GATES:
+            GATES[name](Path(folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
