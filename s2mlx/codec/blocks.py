@@ -5,11 +5,15 @@ from __future__ import annotations
 import mlx.core as mx
 
 from ..config import TransformerConfig
+from ..kernels import convnext as kernel
 from ..layers.cache import WindowCache
 from ..layers.conv import CausalConv, DepthwiseCausalConv, Snake, StreamState
+from ..layers.conv_trial import kernels_win
 from ..layers.elementwise import gelu, scaled_residual
 from ..layers.matmul import matmul
 from ..layers.transformer import Transformer
+
+NORM_EPS = 1e-6  # of the LayerNorm in ConvNeXt
 
 
 class ResidualUnit:
@@ -21,7 +25,7 @@ class ResidualUnit:
         self.snake2, self.conv2 = Snake(scope.within("2")), CausalConv(scope.within("3.conv"))
 
     def __call__(self, x: mx.array, state: StreamState) -> mx.array:
-        return x + self.conv2(self.snake2(self.conv1(self.snake1(x), state)), state)
+        return self.conv2(self.conv1(x, state, snake=self.snake1), state, snake=self.snake2, residual=x)
 
 
 def residual_units(scope, first: int) -> list[ResidualUnit]:
@@ -38,9 +42,19 @@ class ConvNeXt:
         self.up, self.up_bias = _transposed(scope.array("pwconv1.weight")), scope.array("pwconv1.bias")
         self.down, self.down_bias = _transposed(scope.array("pwconv2.weight")), scope.array("pwconv2.bias")
         self.gamma = scope.array("gamma")
+        self.fused = None
+        if kernels_win():
+            self.fused = kernel.Weights(self.depthwise.weight, self.depthwise.bias, self.norm_weight, self.norm_bias,
+                                        self.up, self.up_bias, self.down, self.down_bias, self.gamma)
 
     def __call__(self, x: mx.array, state: StreamState) -> mx.array:
-        y = mx.fast.layer_norm(self.depthwise(x, state), self.norm_weight, self.norm_bias, 1e-6)
+        if self.fused is not None:
+            name = self.depthwise.name
+            past = state.tails.get(name)
+            past = mx.zeros((self.fused.depthwise.shape[0] - 1, x.shape[1])) if past is None else past
+            y, state.tails[name] = kernel.convnext(x, past, self.fused, NORM_EPS)
+            return y
+        y = mx.fast.layer_norm(self.depthwise(x, state), self.norm_weight, self.norm_bias, NORM_EPS)
         y = gelu(matmul(y, self.up) + self.up_bias)
         return scaled_residual(x, matmul(y, self.down) + self.down_bias, self.gamma)
 

@@ -18,7 +18,7 @@ class DecoderBlock:
         self.units = residual_units(scope, 2)
 
     def __call__(self, x: mx.array, state: StreamState) -> mx.array:
-        x = self.conv(self.snake(x), state)
+        x = self.conv(x, state, snake=self.snake)
         for unit in self.units:
             x = unit(x, state)
         return x
@@ -37,4 +37,4 @@ class Decoder:
         z = self.first(z, state)
         for block in self.blocks:
             z = block(z, state)
-        return mx.tanh(self.last(self.snake(z), state))
+        return self.last(z, state, snake=self.snake, tanh=True)

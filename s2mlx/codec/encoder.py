@@ -23,7 +23,7 @@ class EncoderBlock:
     def __call__(self, x: mx.array, state: StreamState) -> mx.array:
         for unit in self.units:
             x = unit(x, state)
-        x = self.conv(self.snake(x), state)
+        x = self.conv(x, state, snake=self.snake)
         return self.transformer(x, state) if self.transformer else x
 
 
@@ -44,7 +44,7 @@ class Encoder:
         x = self.first(x, state)
         for block in self.blocks:
             x = block(x, state)
-        return self.last(self.snake(x), state)
+        return self.last(x, state, snake=self.snake)
 
 
 def _transformer(config: CodecConfig, width: int, layers: int) -> TransformerConfig:

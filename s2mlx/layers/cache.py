@@ -16,7 +16,7 @@ from __future__ import annotations
 import mlx.core as mx
 
 from .. import kernels
-from ..kernels.attention import fast_attention, step_attention
+from ..kernels.attention import Prefix, fast_attention, step_attention
 
 _STEP = 256  # positions by which a cache grows
 
@@ -37,7 +37,7 @@ class KVCache:
         """A second sequence with the same past. Arrays are the same until one of the two writes, which copies them: the
         fastest to step from."""
         twin = KVCache(len(self.keys), self.dtype, self.prefix)
-        twin.offset, twin.keys, twin.values = self.offset, list(self.keys), list(self.values)
+        twin.offset, twin.keys, twin.values = self.offset, _handles(self.keys), _handles(self.values)
         return twin
 
     def extend(self) -> KVCache:
@@ -61,9 +61,8 @@ class KVCache:
 
     def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: mx.array) -> mx.array:
         if self._fused(qkv.shape[0]):
-            keys, values = self._past(layer)
-            y, k, v = step_attention(qkv, keys, values, self._positions, table, heads.count, heads.kv_count,
-                                     heads.q_gain, heads.k_gain, heads.eps)
+            y, k, v = step_attention(qkv, self.keys[layer], self.values[layer], self._positions, table, heads.count,
+                                     heads.kv_count, heads.q_gain, heads.k_gain, heads.eps, self._shared(layer))
             self._append(layer, k, v)
             return y
         q, k, v = heads.split(qkv, batch, table)
@@ -88,9 +87,18 @@ class KVCache:
         past = [a[..., :begin, :] for a in self.prefix._past(layer)]
         return tuple(p if a is None else mx.concatenate([p, a], axis=2) for p, a in zip(past, own))
 
+    def _shared(self, layer: int) -> Prefix | None:
+        """What it shares, as the kernel takes it."""
+        return self.prefix and Prefix(*self.prefix._past(layer), self.prefix.offset)
+
+    @property
+    def _base(self) -> int:
+        """Where its own positions begin."""
+        return 0 if self.prefix is None else self.prefix.offset
+
     def _append(self, layer: int, k: mx.array, v: mx.array) -> None:
         """Write k and v [1, kv_heads, T, head_dim] at `offset`."""
-        begin = self.offset - (0 if self.prefix is None else self.prefix.offset)
+        begin = self.offset - self._base
         self.keys[layer] = _write(self.keys[layer], k.astype(self.dtype), begin)
         self.values[layer] = _write(self.values[layer], v.astype(self.dtype), begin)
 
@@ -177,9 +185,15 @@ class WindowCache:
         self.offset += length
 
 
+def _handles(arrays: list[mx.array | None]) -> list[mx.array | None]:
+    """Objects of one's own for the same arrays: writing to one does not show in the other."""
+    return [None if a is None else a.reshape(a.shape) for a in arrays]
+
+
 def _write(store: mx.array | None, new: mx.array, begin: int) -> mx.array:
     end, capacity = begin + new.shape[2], 0 if store is None else store.shape[2]
     if end > capacity:
         room = mx.zeros((*new.shape[:2], -(-end // _STEP) * _STEP - capacity, new.shape[3]), new.dtype)
         store = room if store is None else mx.concatenate([store, room], axis=2)
-    return mx.slice_update(store, new, mx.array([begin]), axes=[2])
+    store[:, :, begin:end] = new
+    return store
