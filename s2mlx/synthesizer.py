@@ -38,8 +38,8 @@ def load(model: str | Path | None = None, *, tokenizer: str | Path | None = None
 class Synthesizer:
     """A loaded model. Every method may be called from any thread; requests are served one after the other.
 
-    Use as a context manager or `close()` it; one that is forgotten, or open when the program ends, closes itself. Not usable
-    in a forked child: load there.
+    Use as a context manager or `close()` it; one that is forgotten, or open when the program ends, closes itself.
+    Not usable in a forked child: load there.
     """
 
     def __init__(self, found: FoundModel, *, tokenizer=None, compat=None, memory_limit=None,

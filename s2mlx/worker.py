@@ -20,7 +20,7 @@ _END = object()
 
 
 class Closed(S2Error):
-    """The synthesizer was closed while, or before, the request was served; or it belongs to the process above this one."""
+    """The synthesizer was closed while, or before, the request was served; or it belongs to a parent process."""
 
 
 class Request:

@@ -2,7 +2,8 @@
 
 Each output takes pieces in order, `write(samples, codes, ended)`, where `ended` marks the end of a pass, and is closed:
 `finish()` after everything, `keep()` when interrupted (the passes that ended are kept), `discard()` after a failure.
-`lead`: None, or tells the seconds of sound that who hears each piece as it comes still has. `kept_seconds`: audio in the file that was put in place.
+`lead`: None, or tells the seconds of sound that who hears each piece as it comes still has. `kept_seconds`: audio in
+the file that was put in place.
 Samples are float32 [n], codes int32 [num_codebooks, frames].
 """
 

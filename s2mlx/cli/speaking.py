@@ -99,8 +99,8 @@ class Job:
             self.console.warn(f"{limit}, not the model, ended the speech{where}; {advice}")
         if silent := [p for p in self.figures.passes if not p["frames"]]:
             where = " and ".join(repr(self.text[slice(*p["text"])].strip()[:40]) for p in silent[:2])
-            self.console.warn(f"the model said nothing for {len(silent)} of {len(self.figures.passes)} passes ({where} ...); "
-                              "try another --seed, or --min-frames 20")
+            self.console.warn(f"the model said nothing for {len(silent)} of {len(self.figures.passes)} passes "
+                              f"({where} ...); try another --seed, or --min-frames 20")
         if self.speaker and (gaps := self.speaker.underruns):
             self.console.warn(f"the sound stopped {'once' if gaps == 1 else f'{gaps} times'} to wait for the model")
         where = f" -> {self._paths['output']}" if "output" in self._paths else ""

@@ -27,8 +27,8 @@ def clip(request, tmp_path):
 
 def test_a_clip_and_its_words(clip):
     model = ["-m", GOLDEN / "tiny-q4_k_m.gguf", "--tokenizer", GOLDEN / "tokenizer.json"]
-    done = subprocess.run([sys.executable, "-m", "s2mlx", "say", "Good morning.", *model, "--ref", clip, "--ref-text", WORDS,
-                           "--max-frames", "20", "--min-frames", "20", "--seed", "1", "--json", "-o", "out.wav"],
+    done = subprocess.run([sys.executable, "-m", "s2mlx", "say", "Good morning.", *model, "--ref", clip, "--ref-text",
+                           WORDS, "--max-frames", "20", "--min-frames", "20", "--seed", "1", "--json", "-o", "out.wav"],
                           cwd=clip.parent, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)

@@ -20,8 +20,9 @@ def test_whole_numbers_of_numpy_are_numbers(name):
 
 
 @pytest.mark.parametrize("wrong", [
-    {"seed": 1.5}, {"seed": "1"}, {"max_frames": 20.0}, {"min_frames": 1.5}, {"top_k": 2.0}, {"pause_ms": 0.5}, {"batch": 1.5},
-    {"temperature": "warm"}, {"top_p": [0.8]}, {"temperature": float("inf")}, {"temperature": float("nan")}, {"min_frames": None}])
+    {"seed": 1.5}, {"seed": "1"}, {"max_frames": 20.0}, {"min_frames": 1.5}, {"min_frames": None}, {"top_k": 2.0},
+    {"pause_ms": 0.5}, {"batch": 1.5}, {"temperature": "warm"}, {"temperature": float("inf")},
+    {"temperature": float("nan")}, {"top_p": [0.8]}])
 def test_options_that_make_no_sense(wrong):
     [name] = wrong
     with pytest.raises(UsageError, match=name):
@@ -35,8 +36,8 @@ def test_clips_of_samples(clip):
 
 
 @pytest.mark.parametrize("clip", [
-    (WAVE, 0), (WAVE, -1), (WAVE, float("nan")), (WAVE, 10**9), (WAVE, "fast"), (WAVE,), (WAVE, 44100, 1), WAVE, None, 5,
-    (WAVE[:0], 44100), (WAVE[0], 44100), (WAVE[None, :, None], 44100), (np.zeros((5, 0)), 44100), (["a"], 44100),
+    (WAVE, 0), (WAVE, -1), (WAVE, float("nan")), (WAVE, 10**9), (WAVE, "fast"), (WAVE,), (WAVE, 44100, 1), WAVE, None,
+    5, (WAVE[:0], 44100), (WAVE[0], 44100), (WAVE[None, :, None], 44100), (np.zeros((5, 0)), 44100), (["a"], 44100),
     (np.stack([WAVE, WAVE]), 44100), (WAVE * np.nan, 22050)], ids=range(17))
 def test_clips_that_are_none(clip):
     with pytest.raises(AudioError):

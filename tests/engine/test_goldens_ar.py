@@ -88,8 +88,8 @@ def test_f16_within_reach_of_s2cpp(prompt):
 
 @pytest.mark.parametrize("kind, within", [("f16", 0.02), ("q8_0", 0.2), ("q6_k", 0.25), ("q4_k_m", 0.25)])
 def test_twenty_frames_of_s2cpp(kind, within, prompt):
-    """Fed its codes frame by frame: 20 rows of the head's logits and 20 times 9 of the fast decoder's. With quantized models
-    s2.cpp rounds the activations as well, about 5 % of the logits' deviation."""
+    """Fed its codes frame by frame: 20 rows of the head's logits and 20 times 9 of the fast decoder's. With quantized
+    models s2.cpp rounds the activations as well, about 5 % of the logits' deviation."""
     want = goldens.arrays(f"ar_{kind}.npz")
     codes, fast = want[f"{prompt}_greedy_codes_loop"].astype(np.int32), goldens.model(kind).dual_ar.fast
     slow, cache, (_, normed) = prefilled(kind, prompt)
@@ -98,7 +98,8 @@ def test_twenty_frames_of_s2cpp(kind, within, prompt):
         frame = mx.array(codes[:, i])
         assert goldens.rms(slow.logits(normed)[0], want[f"{prompt}_greedy_logits"][i][rows]) < within
         hidden, got = mx.array(want[f"{prompt}_greedy_hidden"][i])[None], []
-        fast.complete(fast.input(hidden, hidden), frame[:1], lambda logits, k: got.append(logits[0]) or frame[k : k + 1])
+        fast.complete(fast.input(hidden, hidden), frame[:1],
+                      lambda logits, k: got.append(logits[0]) or frame[k : k + 1])
         assert goldens.rms(np.array(mx.stack(got)), want[f"{prompt}_greedy_fast_logits"][i]) < within
         _, normed = slow.step(frame[:1], frame[None], cache)
 
