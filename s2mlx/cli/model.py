@@ -17,7 +17,8 @@ def add_options(parser, *, compat: bool = True) -> None:
     parser.option("-m", "--model", metavar="PATH|NAME",
                   help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: the bundled voice")
     parser.option("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
-    parser.option("--memory-limit", type=_gigabytes, metavar="GB", help="the most memory the model may take; default: the machine's")
+    parser.option("--memory-limit", type=_gigabytes, metavar="GB",
+                  help="the most memory the model may take; default: the machine's")
     if compat:
         parser.option("--compat", choices=["s2cpp"],
                       help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
