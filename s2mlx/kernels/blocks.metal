@@ -40,6 +40,57 @@ struct Block<8> {  // Q8_0: d | 32 x int8
   }
 };
 
+// Floats are kept as they are; 16 neighbours count as a block. Every block lies on 32 bytes.
+struct Floats {
+  enum { WEIGHTS = 16, UNITS = 1, STRIDE = 4, HAS_MINIMUM = 0 };
+  static int position(int) { return 0; }
+  static Unit start() {
+    Unit r;
+    r.scale = float4(1.0f);
+    r.minimum = float4(0.0f);
+    return r;
+  }
+};
+
+template <>
+struct Block<0> : Floats {  // F32
+  enum { BYTES = 64 };
+  static Unit open(const device uchar* block, int) {
+    Unit r = start();
+    for (int s = 0; s < 4; s++) r.q[s] = ((const device float4*)block)[s];
+    return r;
+  }
+};
+
+template <>
+struct Block<1> : Floats {  // F16
+  enum { BYTES = 32 };
+  static Unit open(const device uchar* block, int) {
+    Unit r = start();
+    const device uint2* words = (const device uint2*)block;
+    for (int s = 0; s < 4; s++) {
+      const half2 a = as_type<half2>(words[s].x), b = as_type<half2>(words[s].y);
+      r.q[s] = float4(float(a.x), float(a.y), float(b.x), float(b.y));
+    }
+    return r;
+  }
+};
+
+template <>
+struct Block<30> : Floats {  // BF16: the upper half of a float32
+  enum { BYTES = 32 };
+  static Unit open(const device uchar* block, int) {
+    Unit r = start();
+    const device uint2* words = (const device uint2*)block;
+    for (int s = 0; s < 4; s++) {
+      const uint a = words[s].x, b = words[s].y;
+      r.q[s] = float4(as_type<float>(a << 16), as_type<float>(a & 0xFFFF0000u), as_type<float>(b << 16),
+                      as_type<float>(b & 0xFFFF0000u));
+    }
+    return r;
+  }
+};
+
 // The 256-weight formats: unit = 8 * h + c is columns 4c..4c+3 of the four rows of 32 in half h.
 struct Block256 {
   enum { WEIGHTS = 256, UNITS = 16, STRIDE = 32 };

@@ -154,7 +154,7 @@ class Blocks:
 
 
 class RawBlocks(Blocks):
-    """Blocks that the Metal kernels multiply as they are."""
+    """Blocks, or floats, that the Metal kernels multiply as they lie in the file."""
 
     def matmul(self, x):
         return qmv(self.data, x, self.kind)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import mlx.core as mx
 from gguf.constants import GGMLQuantizationType
 
-from ..kernels.blocks import FORMATS
+from ..kernels.blocks import readable
 from ..weights import affine
 from ..weights.storage import Storage
 from .forms import Affine, Blocks, Dense, Float, Parts, RawBlocks
@@ -74,10 +74,10 @@ def _form(tensor):
     kind, storage = tensor.type, tensor.storage
     if storage is Storage.DENSE:
         return Dense(tensor.transposed())
+    if storage is Storage.RAW and readable(tensor.data.shape[1], kind):
+        return RawBlocks(tensor.raw(), kind)
     if kind in _FLOATS:
         return Float(tensor.raw().view(_FLOATS[kind]))
-    if storage is Storage.RAW and int(kind) in FORMATS:
-        return RawBlocks(tensor.raw(), kind)
     if storage is Storage.TABLE or kind not in affine.KINDS:
         return Blocks(tensor.raw(), kind)
     return Affine(*tensor.convert(lambda part: affine.pack(part, kind)), affine.BITS[kind])
