@@ -57,7 +57,8 @@ struct Block<0> : Floats {  // F32
   enum { BYTES = 64 };
   static Unit open(const device uchar* block, int) {
     Unit r = start();
-    for (int s = 0; s < 4; s++) r.q[s] = ((const device float4*)block)[s];
+    const device uint4* words = (const device uint4*)block;
+    for (int s = 0; s < 4; s++) r.q[s] = as_type<float4>(words[s]);
     return r;
   }
 };
