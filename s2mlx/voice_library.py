@@ -221,7 +221,8 @@ class VoiceLibrary:
         if found is None:
             near = difflib.get_close_matches(key(name), entries, n=3)
             known = [entries[k].name for k in near] or [entry.name for entry in entries.values()][:8]
-            hint = f"{'did you mean' if near else 'saved are'} {', '.join(known)}" if known else "none is saved yet"
+            names = ", ".join(known)
+            hint = "none is saved yet" if not known else f"did you mean {names}?" if near else f"there are {names}"
             raise VoiceError(f"there is no voice {printable(name)!r}; {hint}")
         return found
 

@@ -37,5 +37,5 @@ def print_list(console, only: str | None = None) -> int:
     if len(rows) > 1:
         print(table(rows))
     else:
-        console.warn("this machine has no such sound device")
+        console.warn(f"there is no {only.removesuffix('s') if only else 'sound'} device on this machine")
     return 0

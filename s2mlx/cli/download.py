@@ -88,4 +88,7 @@ def _reason(fault, repository, file, endpoint) -> str:
         return f"there is no repository {repository} at {endpoint}, or it is private (then log in with `hf auth login`)"
     if isinstance(fault, (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled)):
         return f"{what} is not in the cache and the hub cannot be reached; is HF_HUB_OFFLINE set, or the network down?"
-    return f"cannot download {what}: {' '.join(str(fault).split())[:300]}"
+    said = " ".join(str(fault).split())[:300]
+    if type(fault).__name__.startswith("Connect"):  # of httpx or requests, whichever the hub's client uses
+        return f"cannot reach {endpoint} ({said}); is the network up?"
+    return f"cannot download {what}: {said}"

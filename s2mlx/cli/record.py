@@ -25,7 +25,7 @@ def configure(parser) -> None:
     parser.option("--language", choices=languages(), metavar="CODE",
                   help=f"of the sentence that is shown: {', '.join(languages())}; default: yours, else en")
     parser.option("--seconds", type=float, metavar="S", help="record S seconds; default: until Enter, at most 30")
-    parser.option("--input", metavar="DEV", help="input device, by number or part of its name; `?` lists")
+    parser.option("--input", metavar="DEV", help="input device, by number or part of its name; '?' lists")
     parser.option("--force", action="store_true", help="replace a voice of that name without asking")
     model.add_options(parser)
     model.add_manners(parser)

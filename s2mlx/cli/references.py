@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 
-from ..errors import UsageError
+from ..errors import AudioError, UsageError
+from .terminal import seconds
 
 
 def add_options(parser) -> None:
     parser.option("-v", "--voice", action="append", metavar="NAME|PATH", yields_to=("ref", "ref_text"),
-                  help="a saved voice or a .s2voice file; `?` lists; repeat to bind speakers 0, 1, ...")
+                  help="a saved voice or a .s2voice file; '?' lists; repeat to bind speakers 0, 1, ...")
     parser.option("--ref", action="append", metavar="CLIP", yields_to=("voice",),
                   help="a clip of 5-30 s to speak like; repeat for several speakers")
     parser.option("--ref-text", action="append", metavar="TEXT", yields_to=("voice",),
                   help="the words spoken in CLIP, one for each --ref")
 
 
-def check(args) -> None:
+def check(args, console) -> None:
     """Everything about the references that can be said before a model is loaded."""
     clips, texts = args.ref or [], args.ref_text or []
     if args.voice and (clips or texts):
@@ -27,7 +28,7 @@ def check(args) -> None:
         raise UsageError("--ref-text without a clip; give the recording it belongs to with --ref")
     for clip, text in zip(clips, texts):
         check_transcript(text, f"the --ref-text of {clip}")
-        check_clip(clip)
+        check_clip(clip, console)
 
 
 def check_transcript(text: str, what: str) -> None:
@@ -44,10 +45,19 @@ def check_unicode(text: str, what: str) -> None:
         raise UsageError(f"{what} is not valid UTF-8") from None
 
 
-def check_clip(path: str) -> None:
-    """Read the clip once for its faults: that costs milliseconds, loading a model does not."""
+def check_clip(path: str, console) -> None:
+    """Read the clip once for its faults: that costs milliseconds, loading a model does not. A doubtful length is said."""
+    from ..audio.loudness import speech_db
+    from ..audio.verdict import BEST_SECONDS, INAUDIBLE_DB
     from ..synthesizer import read_clip
-    read_clip(path, 44100)
+
+    rate = 44100
+    samples = read_clip(path, rate)
+    if speech_db(samples, rate) < INAUDIBLE_DB:
+        raise AudioError(f"{path} is silent, or nearly so; a voice needs speech that can be heard")
+    least, most = BEST_SECONDS
+    if not least <= len(samples) / rate <= most:
+        console.warn(f"{path} has {seconds(len(samples) / rate)}; a clip of {least:.0f} to {most:.0f} s makes a closer voice")
 
 
 def load_named(args) -> list:

@@ -31,7 +31,7 @@ def configure(parser) -> None:
     option("-o", "--output", metavar="FILE|-",
            help="write .wav .flac .mp3 .ogg .opus instead of playing; - is WAV on stdout")
     option("--raw", action="store_true", help="with -o: 16-bit little-endian mono samples without a header")
-    option("-a", "--device", metavar="DEV", help="output device, by number or part of its name; `?` lists")
+    option("-a", "--device", metavar="DEV", help="output device, by number or part of its name; '?' lists")
     option("--play", action="store_true", yields_to=("no_play",), help="play although -o is given")
     option("--no-play", action="store_true", yields_to=("play",), help="do not play, for --codes or --json alone")
     option("--temperature", type=float, metavar="T", help="randomness, 0: the likeliest; default: the model's, 0.8")
@@ -63,7 +63,7 @@ def run(args, console) -> int:
     options = Options(temperature=args.temperature, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
                       max_frames=args.max_frames, min_frames=args.min_frames, pause_ms=args.pause_ms, batch=args.batch)
     play = _check_outputs(args)
-    references.check(args)
+    references.check(args, console)
     named = references.load_named(args)
     if play:
         from ..audio.devices import find_output

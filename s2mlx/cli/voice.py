@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 
 from ..errors import UsageError, VoiceError
 from . import model, paths, references
@@ -19,7 +20,7 @@ def configure(parser) -> None:
         return sub
 
     add = action("add", _add, "make a voice from a clip and its words (needs a model)")
-    add.add_argument("name", metavar="NAME")
+    add.add_argument("name", metavar="NAME", help="what the voice is called")
     add.option("--clip", metavar="CLIP", help="a recording of 5-30 s")
     add.option("--text", metavar="TEXT", help="the words spoken in it")
     add.option("--force", action="store_true", help="replace a voice of that name")
@@ -42,14 +43,14 @@ def configure(parser) -> None:
     model.add_manners(restore)
 
     bring = action("import", _import, "save a .s2voice file under a name")
-    bring.add_argument("file", metavar="FILE")
+    bring.add_argument("file", metavar="FILE", help="the .s2voice file")
     bring.add_argument("name", metavar="NAME", nargs="?", help="default: the file's own name")
     bring.option("--force", action="store_true", help="replace a voice of that name")
     model.add_manners(bring)
 
     export = action("export", _export, "write a voice as a .s2voice file")
     export.add_argument("name", metavar="NAME")
-    export.add_argument("file", metavar="FILE")
+    export.add_argument("file", metavar="FILE", help="the file to write, or a folder for it")
     export.option("--force", action="store_true", help="replace a file of that name")
     model.add_manners(export)
 
@@ -64,10 +65,11 @@ def print_list(console) -> int:
     if not infos:
         console.note("no voices yet; make one: s2mlx record NAME, or s2mlx voice add NAME --clip CLIP --text TEXT")
         return 0
-    rows = [["voice", "length", "words"]]
+    rows = [["voice", "length", "from", "words"]]
     for info in infos:
-        rows.append([info.name, "broken", info.problem] if info.problem
-                    else [info.name, seconds(info.seconds), _short(info.transcript)])
+        origin = "bundled" if info.builtin else "you"
+        rows.append([info.name, "broken", origin, info.problem] if info.problem
+                    else [info.name, seconds(info.seconds), origin, _short(info.transcript)])
     print(table(rows))
     return 0
 
@@ -124,7 +126,7 @@ def _add(args, console) -> int:
     library = _library()
     name = free_name(library, args.name, args.force)
     references.check_transcript(args.text, "--text")
-    references.check_clip(args.clip)
+    references.check_clip(args.clip, console)
 
     from ..audio.files import read_audio
     with model.open_model(args, console) as tts:
@@ -154,14 +156,17 @@ def _restore(args, console) -> int:
 
 
 def _import(args, console) -> int:
+    from ..voice import Voice
+
     library = _library()
-    if args.name is not None:
-        free_name(library, args.name, args.force)
+    free_name(library, Voice.load(args.file).name if args.name is None else args.name, args.force)
     console.note(f"saved the voice {library.import_file(args.file, args.name, overwrite=args.force)!r}")
     return 0
 
 
 def _export(args, console) -> int:
     paths.check_writable(args.file)
+    if os.path.isfile(args.file) and not args.force:
+        raise VoiceError(f"{args.file} exists already; choose another name, or replace it with --force")
     console.note(f"wrote {_library().export(args.name, args.file, overwrite=args.force)}")
     return 0

@@ -34,4 +34,6 @@ def test_question_marks(run, tts):
 def test_none(run, two_devices):
     two_devices.clear()
     result = run("devices")
-    assert result.code == 0 and result.stdout == b"" and "no such sound device" in result.err
+    assert result.code == 0 and result.stdout == b"" and "there is no sound device on this machine" in result.err
+    assert "there is no output device" in run("say", "-a", "?").err
+    assert "there is no input device" in run("record", "me", "--input", "?").err

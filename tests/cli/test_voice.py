@@ -47,6 +47,19 @@ def test_add_checks_before_the_model_loads(run, tts, clip, me):
         assert result.code == code and words in result.error and not tts.loaded
 
 
+def test_a_clip_is_judged(run, tts, clip, tmp_path):
+    short = run("voice", "add", "anna", "--clip", clip, "--text", "Hello.")
+    assert short.code == 0 and "has 2.0 s; a clip of 5 to 30 s" in short.err
+    soundfile.write(tmp_path / "right.wav", np.sin(np.arange(6 * 22050) * 0.05) / 2, 22050)
+    assert "a clip of" not in run("voice", "add", "bert", "--clip", "right.wav", "--text", "Hello.").err
+    soundfile.write(tmp_path / "still.wav", np.zeros(6 * 22050), 22050)
+    loads = len(tts.loaded)
+    for argv in [("voice", "add", "carl", "--clip", "still.wav", "--text", "Hello."),
+                 ("say", "Hi.", "--ref", "still.wav", "--ref-text", "Hello.")]:
+        result = run(*argv)
+        assert result.code == 1 and "still.wav is silent" in result.error and len(tts.loaded) == loads
+
+
 def test_replacing_can_be_undone(run, tts, clip, me):
     before = Voice.load(GOLDEN)
     result = run("voice", "add", "me", "--clip", clip, "--text", "New.", "--force")
@@ -63,6 +76,7 @@ def test_list_without_a_model(run, tts, me, tmp_path):
     listed = run("voice", "list")
     assert listed.code == 0 and not tts.loaded and listed.err == ""
     assert [line.split()[:2] for line in listed.out.splitlines()[1:]][:2] == [["bad", "broken"], ["me", "2.0"]]
+    assert [line.split()[3] for line in listed.out.splitlines() if line.startswith("me")] == ["you"]
     assert "cut off" in listed.out
     voices = run("voice", "list", "--json").json["voices"]
     assert [v["name"] for v in voices] == ["bad", "me"]
@@ -91,11 +105,13 @@ def test_remove_and_restore(run, me):
 def test_import_and_export_keep_every_byte(run, me, tmp_path):
     assert run("voice", "export", "me", "out.s2voice").code == 0
     assert (tmp_path / "out.s2voice").read_bytes() == GOLDEN.read_bytes()
-    assert "already" in run("voice", "import", "out.s2voice", "me").error
-    assert "exists" in run("voice", "export", "me", "out.s2voice").error
+    assert "--force" in run("voice", "import", "out.s2voice", "me").error
+    assert "--force" in run("voice", "export", "me", "out.s2voice").error
     assert run("voice", "import", "out.s2voice", "me", "--force").code == 0
     assert run("voice", "export", "me", "out.s2voice", "--force").code == 0
     assert run("voice", "import", "out.s2voice").code == 0 and run("voice", "show", "out").code == 0
+    assert "--force" in run("voice", "import", "out.s2voice").error
+    assert "no.s2voice" in run("voice", "import", "no.s2voice").error
 
 
 def test_voices_of_say(run, tts, player, me, tmp_path):
@@ -113,7 +129,7 @@ def test_a_voice_of_another_model_is_refused(run, tts, player, me):
 
 def test_an_unknown_voice_is_found_out_before_the_model_loads(run, tts, player, me):
     result = run("say", "Hi.", "-v", "mee")
-    assert result.code == 1 and "did you mean me" in result.error and not tts.loaded
+    assert result.code == 1 and "did you mean me?" in result.error and not tts.loaded
 
 
 def test_references_in_place(run, tts, player, clip, monkeypatch):
