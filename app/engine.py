@@ -80,7 +80,8 @@ class Recorder(Protocol):
 class Verdict(Protocol):
     """Whether a take will do as a reference, and what is wrong with it in words."""
 
-    ok: bool
+    ok: bool      # there are no problems at all
+    usable: bool  # none of them forbids the take
     problems: Sequence[str]
 
 

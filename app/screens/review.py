@@ -30,7 +30,7 @@ class TakeReview:
     """Needs of the screen: `app`, `take` (a Trimmer), `card`, `live`, `samples`, `rate`, `cue`, `verdict`, `_enter`."""
 
     def _took(self, samples: np.ndarray, rate: int, remark: str = "") -> None:
-        self.samples, self.rate = samples, rate
+        self.samples, self.rate, self._doubted = samples, rate, False
         self.card.fixed = True
         self._show_take()
 
@@ -43,6 +43,7 @@ class TakeReview:
             self.take.begin, self.take.end = begin, end
             self.take.refresh()
             self.verdict(remark + ("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems)))
+            self._doubted = not verdict.usable
             self._enter(REVIEW)
             if self.live and verdict.ok:
                 self.action_save()
@@ -89,6 +90,10 @@ class TakeReview:
         if name in self.app.voice_names():
             self.verdict(f"! there is a voice {name} already: take another name")
             self.query_one("#name", Input).focus()
+            return
+        if self._doubted:
+            self._doubted = False
+            self.verdict("! such a take makes a poor voice, or none: ^s once more tries it all the same")
             return
         self._hush()
         samples, rate, language = self.kept(), self.rate, self.app.settings.language

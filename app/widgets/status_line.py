@@ -58,10 +58,10 @@ class StatusLine(Widget):
             (" fast" if s.rtf < 1 else " slow")
         parts = [f"first {'sound ' if wide else ''}{figures.seconds(s.first_audio)}", f"RTF {figures.rtf(s.rtf)}{pace}", f"{s.frames} frames",
                  f"buffer {figures.seconds(s.lead)}", f"gaps {s.underruns}", f"{'memory ' if wide else ''}{figures.size(s.memory)}"]
-        self._figures.update(" · ".join(parts))
+        self._figures.update(" · ".join(parts), layout=False)  # the size is fixed: a layout at every tick would cost much
         place = " · ".join(part for part in (s.model, s.device) if part)
         room = self.size.width - len(self.state) - 3
-        self._state.update(f"{self.state}{place.rjust(room + 3)}" if len(place) <= room else self.state)
+        self._state.update(f"{self.state}{place.rjust(room + 3)}" if len(place) <= room else self.state, layout=False)
 
 
 def slow_advice(rtf: float, model: str) -> str:

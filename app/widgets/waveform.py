@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from rich.segment import Segment
 from textual import events
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -53,8 +54,10 @@ class Waveform(Widget):
         self.refresh()
 
     def extend(self, samples: np.ndarray) -> None:
+        """More sound. While something plays it is drawn with the next move of the playhead."""
         self.envelope.extend(samples)
-        self.refresh()
+        if self.position is None:
+            self.refresh()
 
     def complete(self, samples: np.ndarray | None = None) -> None:
         """No more sound comes; `samples` is all of it, to know it again."""
@@ -71,9 +74,21 @@ class Waveform(Widget):
 
     def play_at(self, position: float | None, note: str = "") -> None:
         """Move the playhead to `position` seconds; `note` stands beside the time."""
-        if (position, note) != (self.position, self.note):
-            self.position, self.note = position, note
+        before = self._head()
+        if (position, note) == (self.position, self.note):
+            return
+        self.position, self.note = position, note
+        if self._head() != before or self._state() != self._drawn:
             self.refresh()
+        else:  # the head stands in the same column of the same picture
+            self.refresh(Region(0, self.size.height - 1, self.size.width, 1))
+
+    def _head(self) -> int | None:
+        return None if self.position is None else self.column_of(self.position)
+
+    def _state(self) -> tuple:
+        """What the wave's picture depends on."""
+        return self.size.width, self.size.height - 1, self.envelope.samples, self._whole
 
     # the picture
 
@@ -103,14 +118,13 @@ class Waveform(Widget):
         line = self._wave(width, rows)[y]
         if self.position is None:
             return Strip([Segment(line, self._style("heard"))], width)
-        head = self.column_of(self.position)
+        head = self._head()
         return Strip([Segment(line[:head], self._style("heard")), Segment("│", self._style("head")),
                       Segment(line[head + 1:], self._style("waiting"))], width)
 
     def _wave(self, width: int, rows: int) -> list[str]:
-        state = (width, rows, self.envelope.samples, self._whole)
-        if state != self._drawn:
-            self._drawn = state
+        if self._state() != self._drawn:
+            self._drawn = self._state()
             self._lines = braille(self.envelope.columns(2 * width, self.span), rows)
         return self._lines
 
@@ -122,7 +136,7 @@ class Waveform(Widget):
         time = clock(made) if self.position is None else f"{clock(self.position)}/{clock(made)}"
         label = f" {self.note}  {time}" if self.note else f" {time}"
         end = min(width, max(1, round(made / self.span * width)))
-        head = None if self.position is None else self.column_of(self.position)
+        head = self._head()
         line = "─" * end if head is None else "━" * head + "┿" + "─" * max(0, end - head - 1)
         line = line[:max(0, width - len(label))]
         return Strip([Segment(line.ljust(width - len(label)) + label, self._style("ruler"))], width).crop(0, width)

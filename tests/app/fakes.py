@@ -186,6 +186,7 @@ class FakeStudio:
         self.record_error: DeviceError | None = None
         self.write_error: OSError | None = None
         self.problems: tuple[str, ...] = ()
+        self.usable = True
         self.files: dict = {}
 
     def load(self, model, *, tokenizer, compat, memory_limit, on_progress):
@@ -217,7 +218,7 @@ class FakeStudio:
         return self.recorders[-1]
 
     def check(self, samples, rate):
-        return SimpleNamespace(ok=not self.problems, problems=self.problems)
+        return SimpleNamespace(ok=not self.problems, usable=self.usable, problems=self.problems)
 
     def silence_hint(self):
         return "the microphone gives only zeros"

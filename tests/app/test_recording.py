@@ -77,6 +77,17 @@ async def test_live_stops_at_a_bad_take(make_app, studio):
         await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
 
 
+async def test_an_unusable_take_needs_a_second_word(make_app, studio):
+    studio.problems, studio.usable = ("the microphone gives only zeros",), False
+    app = make_app()
+    async with running(app) as pilot:
+        await take(app, pilot)
+        await pilot.press("ctrl+s")
+        assert "once more" in label(app, "#verdict") and app.screen.state == REVIEW
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+
+
 async def test_the_count_can_be_stopped(make_app, studio):
     app = make_app(countdown=30.0)
     async with running(app) as pilot:
