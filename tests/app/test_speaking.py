@@ -270,6 +270,18 @@ async def test_a_full_disk_is_told_once_and_does_not_hold_one_back(make_app, mon
     assert app.return_code == 0
 
 
+async def test_a_device_that_hangs_holds_up_neither_the_screen_nor_leaving(make_app, studio, monkeypatch):
+    hang = threading.Event()
+    monkeypatch.setattr(studio, "player", lambda *_: hang.wait())
+    app = make_app(text="")
+    async with running(app) as pilot:
+        await pilot.press("x", "ctrl+s", "escape", "y")
+        assert app._main.editor.text == "xy" and state(app) == "stopped"
+        await pilot.press("ctrl+q")
+        assert not app.leave()
+        hang.set()
+
+
 async def test_leaving_while_speaking_is_quick(make_app, studio):
     studio.engine.gate = threading.Semaphore(0)
     app = make_app()
