@@ -89,7 +89,10 @@ class ModelConfig:
     scale_codebook_embeddings: bool = True
     norm_fast_input: bool = True
     fast_project_in: bool = False
+    # what the model was trained for; S2 Pro: all of it
     sampling: Sampling = Sampling()
+    pass_seconds: float = 30.0           # longest stretch of speech it makes in one pass
+    dialogue: bool = True                # whether it takes several speakers and earlier turns in one prompt
 
 
 def _product(values) -> int:

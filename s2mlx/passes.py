@@ -25,9 +25,9 @@ class PlannedPass:
         return (request_seed + self.index * _SEED_STRIDE) % 2**64
 
 
-def plan_passes(text: str, *, first_seconds: float | None = None) -> list[PlannedPass]:
-    """Passes in order, those without a word left out. `first_seconds`: a shorter first one, for early sound."""
-    spans = split_passes(text, first_seconds=first_seconds)
+def plan_passes(text: str, max_seconds: float = 30.0) -> list[PlannedPass]:
+    """Passes in order, of at most about so many seconds of speech, those without a word left out."""
+    spans = split_passes(text, max_seconds)
     worded = [s for s in spans if text[s.begin : s.end].strip()]
     if not worded:
         raise UsageError("there is no text to speak")

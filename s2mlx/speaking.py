@@ -2,7 +2,8 @@
 
 Where the voice comes from: the request's references, repeated for every pass so that it does not fade. Without one, the
 first pass becomes the reference of those that follow, so that a long text keeps one voice. Turns of a dialogue are given
-the earlier ones as history, newest first, within half of the context, as the official engine does.
+the earlier ones as history, newest first, within half of the context, as the official engine does; a model that was not
+trained for that speaks each turn by itself, in its speaker's voice.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .model import Model
 from .options import Options
 from .passes import PlannedPass, plan_passes
 from .prefix_cache import PrefixCache
-from .prompt import Prompt, Turn, build_prompt
+from .prompt import SPEAKER_TAG, Prompt, Turn, build_prompt
 from .schedule import Schedule
 from .speech import CANCELLED, AudioChunk, Stats
 from .voice import Voice
@@ -42,7 +43,7 @@ class Speaking:
     def speak(self, text: str, voices: list[Voice], options: Options, seed: int, keep_going: Callable[[], bool],
               lead: Callable[[], float] | None = None) -> Iterator[AudioChunk]:
         """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says."""
-        passes = plan_passes(text)
+        passes = plan_passes(text, self.model.config.pass_seconds)
         return _Run(self, voices, options, seed, keep_going, lead, len(passes)).chunks(passes)
 
     def release(self) -> None:
@@ -80,9 +81,9 @@ class _Run:
             if chunk.finish_reason == CANCELLED:
                 return
             codes = np.concatenate(spoken, axis=1)
-            if dialogue:
+            if dialogue and self.config.dialogue:
                 self.history.append(Turn(planned.text, codes))
-            elif not self.voices and passes and codes.shape[1]:
+            elif not dialogue and not self.voices and passes and codes.shape[1]:
                 spoken_text = planned.text.replace("\0", "")  # which a transcript cannot hold
                 self.voices = [Voice(codes, spoken_text, self.codec.config.sample_rate, self.config.codebook_size)]
 
@@ -153,10 +154,12 @@ class _Run:
         """The prompt with as much history as leaves half of the context and the frames asked for, and the frame limit.
 
         What does not fit is forgotten for good: a long dialogue would otherwise be tokenized again and again."""
-        context = self.config.context_length
+        context, text, voices = self.config.context_length, planned.text, self.voices
+        if planned.speaker is not None and not self.config.dialogue:
+            text, voices = SPEAKER_TAG.sub("", text).strip(), voices[planned.speaker : planned.speaker + 1]
         room = min(context // 2, context - (self.options.max_frames or 0))
         while True:
-            prompt = build_prompt(self.model.tokenizer, self.config, planned.text, self.voices, self.history)
+            prompt = build_prompt(self.model.tokenizer, self.config, text, voices, self.history)
             if not self.history or len(prompt) <= room:
                 return prompt, check_room(len(prompt), self.options.max_frames, context)
             self.history.pop(0)

@@ -36,7 +36,7 @@ def read_config(metadata: Mapping, shapes: Shapes, path) -> ModelConfig:
     keys = _Keys(metadata, path)
     codec = _codec(keys, shapes) if any(name.startswith("c.") for name in shapes) else None
     name = " ".join(keys.text("general.name", ModelConfig.name).split())
-    base = ModelConfig(name=name[:MAX_NAME], codec=codec, sampling=_sampling(keys))
+    base = ModelConfig(name=name[:MAX_NAME], codec=codec, sampling=_sampling(keys), **_trained_for(keys))
     if architecture(metadata, path) == CODEC_ARCHITECTURE:
         if codec is None:
             raise ModelError(f"{path}: a codec file without tensors")
@@ -157,6 +157,14 @@ def _sampling(keys) -> Sampling:
     if not (0 <= temperature <= 10 and 0 < top_p <= 1):
         keys.fail(f"its sampling defaults make no sense (temperature {temperature}, top_p {top_p})")
     return Sampling(temperature, top_p, top_k)
+
+
+def _trained_for(keys) -> dict:
+    """Limits that small models have. Keys of our own: other files of this format do without."""
+    seconds = keys.real("s2mlx.speech.pass_seconds", ModelConfig.pass_seconds)
+    if not 1 <= seconds <= 600:
+        keys.fail(f"passes of {seconds} s make no sense")
+    return dict(pass_seconds=seconds, dialogue=keys.flag("s2mlx.speech.dialogue", ModelConfig.dialogue))
 
 
 def _check_tokens(config: ModelConfig, path):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import s2mlx
-from s2mlx import models
+from s2mlx import models, speaking
 from s2mlx.errors import ModelError, S2Error
 from s2mlx.model import limit_memory, load_model
 from s2mlx.models import find_model
@@ -179,3 +179,20 @@ def test_names_that_mean_no_model(tmp_path, monkeypatch):
     monkeypatch.setattr(models, "config_dir", lambda: tmp_path)
     with pytest.raises(ModelError, match="UTF-8"):
         find_model()
+
+
+def test_a_model_may_ask_for_short_passes_and_single_speakers(tmp_path, monkeypatch):
+    """Keys of a small model: passes of 3 seconds; turns without tags and history, each in its speaker's voice."""
+    path = make_model(tmp_path / "m.gguf", metadata={"s2mlx.speech.pass_seconds": 3.0, "s2mlx.speech.dialogue": False})
+    prompts = []
+    build = speaking.build_prompt
+    monkeypatch.setattr(speaking, "build_prompt", lambda *a: prompts.append(a[2:]) or build(*a))
+    with s2mlx.load(path, tokenizer=goldens.HERE / "tokenizer.json") as tts:
+        assert tts.config.pass_seconds == 3.0
+        text = "One short sentence stands here. " * 4
+        assert len(tts.say(text, max_frames=2, min_frames=2).passes) == 4
+        prompts.clear()
+        voices = [s2mlx.Voice(np.full((10, 3), i), f"voice {i}", 44100, 256) for i in (1, 2)]
+        tts.say("<|speaker:0|>Hello there.<|speaker:1|>Good morning.<|speaker:7|>Well.", voice=voices, max_frames=2,
+                min_frames=2)
+    assert prompts == [("Hello there.", voices[:1], []), ("Good morning.", voices[1:], []), ("Well.", [], [])]

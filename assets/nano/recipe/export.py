@@ -9,6 +9,7 @@ from .nets.codec import Codec, CodecSizes
 from .nets.dual_ar import ARSizes, DualAR
 
 SAMPLING = dict(temperature=0.4, top_p=0.6, top_k=10)
+PASS_SECONDS = 7.0            # of speech in one pass, by the product's estimate: longer texts are cut at sentence ends
 QUANTIZED = ("wqkv.weight", "wo.weight", "w1.weight", "w2.weight", "w3.weight", "fast_output.weight", "embeddings.weight")
 
 
@@ -72,6 +73,8 @@ def metadata(w, ar, codec):
     f(r + "layer_norm_rms_eps", 1e-5)
     for name, value in SAMPLING.items():
         (u if name == "top_k" else f)("s2mlx.sampling." + name, value)
+    f("s2mlx.speech.pass_seconds", PASS_SECONDS)
+    b("s2mlx.speech.dialogue", False)
 
 
 def write(path, ar, codec):
