@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..errors import AudioError, UsageError
+from ..errors import AudioError, UsageError, VoiceError
 from .terminal import seconds
 
 
@@ -70,12 +70,27 @@ def load_named(args) -> list:
 
 
 def resolve(args, named: list, tts, console) -> list:
-    """All voices of the request: the named ones checked against the model, or the clips encoded by it."""
-    for voice in named:
-        voice.check(tts.config)
+    """All voices of the request as this model takes them: the named ones, or the clips encoded by it."""
+    named = [_fitting(spec, voice, tts, console) for spec, voice in zip(args.voice or [], named)]
     made = []
     for clip, text in zip(args.ref or [], args.ref_text or []):
         console.progress(f"encoding {os.path.basename(clip)} ...")
         made.append(tts.clone(clip, text))
     console.clear()
     return named or made
+
+
+def _fitting(spec: str, voice, tts, console):
+    """The voice, or, if it was made for another model, what this one makes of the clip that was kept with it."""
+    from ..voice import VoiceLibrary
+
+    try:
+        voice.check(tts.config)
+        return voice
+    except VoiceError:
+        library = VoiceLibrary()
+        clip = library.clip(spec) if spec in library.names() else None
+        if clip is None:
+            raise
+    console.progress(f"{spec} was made for another model: encoding its clip ...")
+    return tts.clone(clip, voice.transcript, name=voice.name)

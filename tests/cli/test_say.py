@@ -332,3 +332,19 @@ def test_a_device_that_cannot_be_opened_leaves_no_file_behind(run, tts, player, 
 def test_words_from_files_do_not_steer_the_terminal(run, tts):
     result = run("say", "One.", "-v", "a\x1b[31mb\nc", "-o", "out.wav", tty=("stderr",))
     assert "\x1b[31mb" not in result.err and result.err.count("\n") == 1
+
+
+# --- voices of other models ----------------------------------------------------------------------------------
+
+def test_a_voice_of_another_model_is_made_again_from_its_clip(run, tts, player):
+    from s2mlx.voice import Voice, VoiceLibrary
+
+    other = Voice(np.zeros((4, 9), np.int32), "Its words.", 22050, 256)
+    clip = np.full(22050, 0.25, np.float32)
+    VoiceLibrary().add("small", other, clip=(clip, 22050))
+    VoiceLibrary().add("bare", other)
+    assert run("say", "Hi.", "-v", "small").code == 0
+    (samples, rate), words = tts.cloned[0]
+    assert (len(samples), rate, words) == (22050, 22050, "Its words.")
+    assert last(tts)["voice"][0].codes.shape[0] == 10
+    assert "another model" in run("say", "Hi.", "-v", "bare").error
