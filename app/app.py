@@ -34,14 +34,26 @@ PATIENCE = 1.0  # seconds that leaving waits for the jobs
 
 
 class S2App(App[int]):
-    """`config` and `state` are folders; `overrides` are settings of this run only, such as a model from the command line."""
+    """`config` and `state` are folders; `overrides` are settings of this run only, such as the command line's model."""
 
     TITLE = "s2mlx"
     CSS_PATH = "styles.tcss"
-    BINDINGS = [Binding("ctrl+p", "command_palette", "Actions", priority=True), Binding("ctrl+q", "quit", "Quit", priority=True)]
+    BINDINGS = [
+        Binding("ctrl+p", "command_palette", "Actions", priority=True),
+        Binding("ctrl+q", "quit", "Quit", priority=True),
+    ]
 
-    def __init__(self, studio: Studio, config: Path, state: Path, *, text: str | None = None, guests: dict[str, Any] | None = None,
-                 countdown: float | None = None, **overrides):
+    def __init__(
+        self,
+        studio: Studio,
+        config: Path,
+        state: Path,
+        *,
+        text: str | None = None,
+        guests: dict[str, Any] | None = None,
+        countdown: float | None = None,
+        **overrides,
+    ):
         super().__init__()
         self.studio, self.library = studio, studio.library
         self._settings_path, self._log_path = config / "app.json", state / "app.log"
@@ -188,9 +200,21 @@ class S2App(App[int]):
         request, stats, settings = made.request, made.stats, self.settings
         engine = self.room.engine
         utterance = Utterance(
-            request.text, request.names, stats.seed, distinct_options(request.options), settings.model,
-            engine.name if engine else "", settings.compat, settings.tokenizer, made.when, len(made.whole()) / made.rate,
-            stats.frames, stats.rtf, stats.first_audio, made.finish_reason)
+            request.text,
+            request.names,
+            stats.seed,
+            distinct_options(request.options),
+            settings.model,
+            engine.name if engine else "",
+            settings.compat,
+            settings.tokenizer,
+            made.when,
+            len(made.whole()) / made.rate,
+            stats.frames,
+            stats.rtf,
+            stats.first_audio,
+            made.finish_reason,
+        )
         self.jobs.start("remember", lambda job: self.history.add(utterance, made.whole(), made.rate))
 
     # moving between screens
@@ -244,7 +268,10 @@ class S2App(App[int]):
             if entry:
                 engine = self.room.engine
                 if engine and entry.model_name and entry.model_name != engine.name:
-                    self.notify(f"It was made with {entry.model_name}; with {engine.name} it will sound different.", markup=False)
+                    self.notify(
+                        f"It was made with {entry.model_name}; with {engine.name} it will sound different.",
+                        markup=False,
+                    )
                 self._main.editor.load(entry.text)
                 self._main.speak(entry.text, entry.voices, entry.request())
 
@@ -270,7 +297,9 @@ class S2App(App[int]):
             main = self._main
             yield SystemCommand("Speak", "the text in the chosen voice", main.action_speak)
             yield SystemCommand("Replay", "the last utterance", main.action_replay)
-            yield SystemCommand("Save sound", "the last utterance to a file, its frames too if wanted", main.action_save)
+            yield SystemCommand(
+                "Save sound", "the last utterance to a file, its frames too if wanted", main.action_save
+            )
             yield SystemCommand("Live clone", "record, and hear the text in that voice", main.action_live)
             yield SystemCommand("Record a voice", "from the microphone", main.action_record)
             yield SystemCommand("Add a voice from a clip", "an audio file and its words", main.add_voice)
@@ -309,8 +338,7 @@ class S2App(App[int]):
         self.exit(0)
 
     def leave(self) -> bool:
-        """After the screen is gone, whatever ended it: keep text and take, end jobs and engine. True when nothing is left
-        running."""
+        """After the screen is gone, whatever ended it: keep text and take, end jobs and engine. True when all ended."""
         self._text = self._main.editor.text
         self.jobs.start("autosave", lambda job: self._save_text())
         collect, self.running_take = self.running_take, None

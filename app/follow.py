@@ -1,7 +1,7 @@
 """Which sentence is being heard. Knows characters and seconds, not how either is shown.
 
-The engine says which characters each pass speaks; inside a pass the sentences share its time by their estimated lengths,
-which is an estimate and serves highlighting only.
+The engine says which characters each pass speaks; inside a pass the sentences share its time by their estimated
+lengths, which is an estimate and serves highlighting only.
 """
 
 from __future__ import annotations

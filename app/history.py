@@ -1,4 +1,4 @@
-"""Every utterance made: what was said, by whom, how, and the sound itself. A folder of one small JSON and one FLAC each.
+"""Every utterance made: what was said, by whom, how, and the sound itself. A folder of one JSON and one FLAC each.
 
 Knows files only. Calls block on the disk: they are made from jobs.
 """

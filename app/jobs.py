@@ -56,8 +56,8 @@ class Jobs:
     def start(self, what: str, work: Callable[[Job], Any], *, done: Callable[[Any], None] | None = None,
               failed: Callable[[BaseException], None] | None = None,
               progressed: Callable[[float | None, str], None] | None = None) -> Job:
-        """Run `work(job)` on its own thread. `done(result)`, `failed(error)`, `progressed(fraction, note)` are called on
-        the interface thread; without `failed` the app shows the error."""
+        """Run `work(job)` on its own thread. `done(result)`, `failed(error)`, `progressed(fraction, note)` are called
+        on the interface thread; without `failed` the app shows the error."""
         job = Job(what, self._app, done, failed, progressed)
         context = contextvars.copy_context()
 

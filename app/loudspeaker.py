@@ -1,4 +1,4 @@
-"""One persistent output device, lent to one utterance at a time. Knows `audio.speaker.Player`'s shape, opens it when needed."""
+"""One persistent output device, lent to one utterance at a time. Knows the shape of `audio.speaker.Player`."""
 
 from __future__ import annotations
 

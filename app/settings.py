@@ -1,5 +1,5 @@
-"""What the user has chosen, kept in the config folder. Every field is checked on the way in, so a hand-edited or damaged
-file costs the bad fields only."""
+"""What the user has chosen, kept in the config folder. Every field is checked on the way in, so a damaged file
+costs the bad fields only."""
 
 from __future__ import annotations
 

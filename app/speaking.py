@@ -77,7 +77,7 @@ class SpeechUnheard(Message):
 
 
 class Sounding:
-    """Something that may be heard and can be stopped at once. `player` is None until it is open, and without a device."""
+    """Something that may be heard and can be stopped at once. `player` is None until it is open."""
 
     player: Player | None = None
 

@@ -1,4 +1,4 @@
-"""The app's outside world, made of s2mlx: see `engine.Studio`. Heavy modules load with the first call that needs them."""
+"""The app's outside world, made of s2mlx: see `engine.Studio`. Heavy modules load with the call that needs one."""
 
 from __future__ import annotations
 
@@ -116,4 +116,6 @@ def _speech(samples: np.ndarray, rate: int) -> tuple[float, float]:
 
     floor, loud = noise_floor_db(samples, rate), speech_db(samples, rate)
     above = np.flatnonzero(frame_levels(samples, rate) > floor + max(3.0, (loud - floor) / 3))
-    return (above[0] * SHORT_FRAME, min(len(samples) / rate, (above[-1] + 1) * SHORT_FRAME)) if len(above) else (0.0, 0.0)
+    return (
+        (above[0] * SHORT_FRAME, min(len(samples) / rate, (above[-1] + 1) * SHORT_FRAME)) if len(above) else (0.0, 0.0)
+    )

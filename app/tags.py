@@ -9,10 +9,45 @@ import re
 from collections.abc import Sequence
 
 TAGS = (
-    "angry", "breathing", "chuckling", "clearing throat", "crying", "delighted", "echo", "emphasis", "excited", "exhale",
-    "gasps", "giggling", "groaning", "inhale", "interrupting", "laughing", "long pause", "loud", "low voice", "moaning",
-    "panting", "pause", "pitch down", "pitch up", "professional broadcast tone", "sad", "screaming", "shocked", "short pause",
-    "shouting", "sighing", "singing", "sobbing", "surprised", "tongue click", "tsk", "whisper", "whispering", "with a smile",
+    "angry",
+    "breathing",
+    "chuckling",
+    "clearing throat",
+    "crying",
+    "delighted",
+    "echo",
+    "emphasis",
+    "excited",
+    "exhale",
+    "gasps",
+    "giggling",
+    "groaning",
+    "inhale",
+    "interrupting",
+    "laughing",
+    "long pause",
+    "loud",
+    "low voice",
+    "moaning",
+    "panting",
+    "pause",
+    "pitch down",
+    "pitch up",
+    "professional broadcast tone",
+    "sad",
+    "screaming",
+    "shocked",
+    "short pause",
+    "shouting",
+    "sighing",
+    "singing",
+    "sobbing",
+    "surprised",
+    "tongue click",
+    "tsk",
+    "whisper",
+    "whispering",
+    "with a smile",
 )
 
 _OPEN = re.compile(r"\[[a-z ]*$|<\|?[a-z]*:?\d*\|?$", re.IGNORECASE)
@@ -27,7 +62,7 @@ def begun(before: str) -> str | None:
 
 
 def completions(start: str, speakers: Sequence[str] = ()) -> list[tuple[str, str]]:
-    """(tag, remark) for everything the unfinished tag `start` may become. `speakers` are the names bound to 0, 1, ..."""
+    """(tag, remark) for all that the unfinished tag `start` may become. `speakers`: the names bound to 0, 1, ..."""
     if start.startswith("<"):
         every = [(f"<|speaker:{n}|>", name) for n, name in enumerate(speakers)]
         return [(tag, name) for tag, name in every if tag.startswith(start)]

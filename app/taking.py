@@ -1,4 +1,4 @@
-"""One recording: opens the microphone on a job's thread, says where the take begins, and hands over its sound. No picture."""
+"""One recording: opens the microphone on a job's thread, says where the take begins, hands over its sound."""
 
 from __future__ import annotations
 
@@ -64,12 +64,14 @@ class Taking:
         if self.recorder:
             aside(self.recorder.stop, "stop")
 
-    def finish(self, done: Callable[[np.ndarray, int, OSError | None], None], failed: Callable[[BaseException], None]) -> None:
+    def finish(
+        self, done: Callable[[np.ndarray, int, OSError | None], None], failed: Callable[[BaseException], None]
+    ) -> None:
         """End the take: `done(samples float32 [n], rate, trouble)` with n > 0, or `failed`."""
         self._jobs.start("stop recording", lambda job: self.collect(), done=lambda result: done(*result), failed=failed)
 
     def collect(self) -> tuple[np.ndarray, int, OSError | None]:
-        """End the take, keep it and return it, with the reason if it could not be kept. Waits for the device; DeviceError."""
+        """End the take, keep and return it, with the reason if it could not be kept. Waits; may raise DeviceError."""
         self._dropped = True
         error = self.recorder.error
         take = self.recorder.stop()

@@ -17,7 +17,7 @@ LARGEST_LOG = 1 << 20  # bytes
 
 @contextmanager
 def own_terminal(log: Path) -> Iterator[None]:
-    """While inside, `sys.__stderr__` is the terminal and descriptor 2 goes to the log file (nowhere, if it cannot be opened)."""
+    """While inside, `sys.__stderr__` is the terminal and descriptor 2 goes to the log file, or nowhere without one."""
     sys.__stderr__.flush()
     kept, picture = os.dup(2), sys.__stderr__
     sys.__stderr__ = os.fdopen(os.dup(2), "w", encoding=picture.encoding, errors=picture.errors)

@@ -114,7 +114,9 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
             self.sounding = sounding
             sounding.run(job)
 
-        self._job = app.jobs.start("replay", play, done=lambda _: self.say(""), failed=lambda e: self.say(app.explain(e)))
+        self._job = app.jobs.start(
+            "replay", play, done=lambda _: self.say(""), failed=lambda e: self.say(app.explain(e))
+        )
         self.say("replaying  (esc stops)")
 
     def _hush(self) -> bool:

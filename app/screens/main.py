@@ -32,8 +32,14 @@ if TYPE_CHECKING:
 TICK = 1 / 20        # seconds between looks at the player
 AUTOSAVE = 1.0       # seconds after the last change of the text
 
-BUTTONS = (("speak", "▶ Speak", "^s"), ("stop", "■ Stop", "esc"), ("replay", "↻ Replay", "^b"), ("save", "▼ Save", "^o"),
-           ("live", "◉ Live", "^l"), ("record", "● Record", "^r"))
+BUTTONS = (
+    ("speak", "▶ Speak", "^s"),
+    ("stop", "■ Stop", "esc"),
+    ("replay", "↻ Replay", "^b"),
+    ("save", "▼ Save", "^o"),
+    ("live", "◉ Live", "^l"),
+    ("record", "● Record", "^r"),
+)
 
 
 class MainScreen(VoiceActions, Saving, Screen):
@@ -112,7 +118,11 @@ class MainScreen(VoiceActions, Saving, Screen):
         elif room.error:
             self.status.say(self.app.explain(room.error) + "  ^g: settings")
         else:
-            self.status.say("ready, with the small demo model: ^g chooses another" if room.engine and room.engine.is_demo else "ready")
+            self.status.say(
+                "ready, with the small demo model: ^g chooses another"
+                if room.engine and room.engine.is_demo
+                else "ready"
+            )
             self.refresh_voices()
             if self._speak_when_loaded:
                 self.action_speak()
@@ -160,8 +170,14 @@ class MainScreen(VoiceActions, Saving, Screen):
         self.silence()
         request = Request(text, names, options)
         rate = room.engine.sample_rate
-        speaking = Speaking(self.app.studio, room.engine, request, self.app.load_voice, lambda: self.app.open_player(rate),
-                            self.post_message)
+        speaking = Speaking(
+            self.app.studio,
+            room.engine,
+            request,
+            self.app.load_voice,
+            lambda: self.app.open_player(rate),
+            self.post_message,
+        )
         self.follower = None
         self.latest, self.made = speaking, Made(request, rate)
         self.wave.clear(rate)
@@ -257,7 +273,9 @@ class MainScreen(VoiceActions, Saving, Screen):
         heard, lead = player.position, player.lead
         position = self._offset + heard
         buffering = isinstance(self.sounding, Speaking) and heard == 0 and lead > 0
-        self.wave.play_at(position, f"buffering {lead:.1f} of {player.prebuffer:.1f} s" if buffering else f"buffer {lead:.1f} s")
+        self.wave.play_at(
+            position, f"buffering {lead:.1f} of {player.prebuffer:.1f} s" if buffering else f"buffer {lead:.1f} s"
+        )
         if self.follower and self.made and self.made.request.text == self.editor.text and heard > 0 \
                 and self.wave.envelope.seconds >= position:
             self.editor.mark(self.follower.at(position))
@@ -272,7 +290,9 @@ class MainScreen(VoiceActions, Saving, Screen):
         self.made.stats = chunk.stats
         self.wave.extend(chunk.samples)
         self.follower = event.speaking.follower
-        self.follower.heard(chunk.part, chunk.span, len(chunk.samples) / chunk.sample_rate, chunk.finish_reason is not None)
+        self.follower.heard(
+            chunk.part, chunk.span, len(chunk.samples) / chunk.sample_rate, chunk.finish_reason is not None
+        )
         if event.speaking is not self.sounding:
             return
         rtf = chunk.stats.rtf
@@ -292,23 +312,40 @@ class MainScreen(VoiceActions, Saving, Screen):
         self.show_figures()
         self.allow()
         if made.finish_reason == LENGTH:
-            self.status.say(f"the limit of {made.stats.frames} frames ended the speech, not the model: raise max frames in the "
-                            "settings, ^g")
+            self.status.say(
+                f"the limit of {made.stats.frames} frames ended the speech, not the model: raise max frames in the "
+                "settings, ^g"
+            )
         elif not made.stats.frames and made.finish_reason != CANCELLED:
-            self.status.say("the model ended the speech at once: try another seed, or min frames 20 in the settings, ^g")
+            self.status.say(
+                "the model ended the speech at once: try another seed, or min frames 20 in the settings, ^g"
+            )
 
     @on(SpeechUnheard)
     def _unheard(self, event: SpeechUnheard) -> None:
         if event.speaking is self.sounding:
-            self.app.complain(event.error, "The speech is still being made: save it with ^o, or choose another output in "
-                                           "the settings (^g) and replay with ^b.")
+            self.app.complain(
+                event.error,
+                "The speech is still being made: save it with ^o, or choose another output in "
+                "the settings (^g) and replay with ^b.",
+            )
 
     def show_figures(self, lead: float | None = None, gaps: int = 0) -> None:
         engine, stats = self.app.room.engine, self.made.stats if self.made else None
         memory = max(stats.peak_memory if stats else 0, engine.memory if engine else 0) or None
         some = stats is not None and stats.frames > 0
-        self.status.show(Figures(stats.first_audio if some else None, stats.rtf if some else None, stats.frames if some else 0,
-                                 lead, gaps, memory, engine.name if engine else "", self._device()))
+        self.status.show(
+            Figures(
+                stats.first_audio if some else None,
+                stats.rtf if some else None,
+                stats.frames if some else 0,
+                lead,
+                gaps,
+                memory,
+                engine.name if engine else "",
+                self._device(),
+            )
+        )
 
     def _device(self) -> str:
         player = self.sounding.player if self.sounding else None

@@ -34,8 +34,13 @@ if TYPE_CHECKING:
 TICK = 1 / 20
 COUNTDOWN = 3.0          # seconds before the recording begins
 
-BUTTONS = (("record", "● Record", "^r"), ("stop", "■ Stop", "esc"), ("listen", "▶ Listen", "^b"), ("save", "▼ Save voice", "^s"),
-           ("back", "Back", "esc"))
+BUTTONS = (
+    ("record", "● Record", "^r"),
+    ("stop", "■ Stop", "esc"),
+    ("listen", "▶ Listen", "^b"),
+    ("save", "▼ Save voice", "^s"),
+    ("back", "Back", "esc"),
+)
 
 
 class RecordScreen(TakeReview, Screen[Recorded | None]):
@@ -65,7 +70,9 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         self._turn = 0
 
     def compose(self) -> ComposeResult:
-        yield Label("Live clone: record, and hear the text in that voice" if self.live else "Record a voice", classes="title")
+        yield Label(
+            "Live clone: record, and hear the text in that voice" if self.live else "Record a voice", classes="title"
+        )
         with Horizontal(id="choices"):
             yield Label("Microphone ")
             yield DeviceSelect("input", id="input")
@@ -235,7 +242,9 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         if grown > 0:
             self.take.extend(np.full(grown, 10 ** (min(0.0, self.taking.recorder.level.peak) / 20), np.float32))
         left = max(0.0, LONGEST - seconds)
-        enough = "enough to stop: space" if seconds >= SHORTEST else f"{figures.seconds(SHORTEST - seconds)} more at least"
+        enough = (
+            "enough to stop: space" if seconds >= SHORTEST else f"{figures.seconds(SHORTEST - seconds)} more at least"
+        )
         self.cue(f"● recording {figures.clock(seconds)}   {figures.clock(left)} left   {enough}")
         if left == 0 or self.taking.error:
             self._finish_recording()

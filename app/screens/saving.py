@@ -51,9 +51,13 @@ class Saving:
             return
         self.save_sound(made.request.text, lambda: (made.whole(), made.rate), made.all_codes() if made.codes else None)
 
-    def save_sound(self, text: str, sound: Callable[[], tuple[np.ndarray, int]], codes: np.ndarray | None = None) -> None:
-        """`sound()` -> samples float32 [n], rate; called from a job. `codes` int32 [num_codebooks, frames] may go along."""
-        fields = [Field("path", "File: its ending decides the format (wav, flac, mp3, ogg, opus)", suggested_name(text))]
+    def save_sound(
+        self, text: str, sound: Callable[[], tuple[np.ndarray, int]], codes: np.ndarray | None = None
+    ) -> None:
+        """`sound()` -> samples float32 [n], rate; called from a job. `codes`: int32 [num_codebooks, frames]."""
+        fields = [
+            Field("path", "File: its ending decides the format (wav, flac, mp3, ogg, opus)", suggested_name(text))
+        ]
         if codes is not None:
             fields.append(Field("codes", "the frames too, as .npy", False))
         settings = self.app.settings

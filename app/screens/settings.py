@@ -72,8 +72,13 @@ class SettingsScreen(Screen[None]):
             yield from self._lines("Engine", MODEL)
             with Horizontal(classes="setting"):
                 yield Label("Numerics")
-                yield Select([("s2.cpp's", "s2cpp")], prompt="official", value=settings.compat or Select.NULL, id="set-compat",
-                             compact=True)
+                yield Select(
+                    [("s2.cpp's", "s2cpp")],
+                    prompt="official",
+                    value=settings.compat or Select.NULL,
+                    id="set-compat",
+                    compact=True,
+                )
             yield Label("", id="facts", classes="meaning", markup=False)
             yield from self._lines("Speech", SPEECH)
             for name, meaning in SWITCHES:
@@ -99,8 +104,13 @@ class SettingsScreen(Screen[None]):
             with Horizontal(classes="setting"):
                 yield Label(line.label)
                 wide = line.name in ("model", "tokenizer")
-                yield Input("" if value is None else str(value), line.meaning if wide else "", id=f"set-{line.name}", compact=True,
-                            select_on_focus=False)
+                yield Input(
+                    "" if value is None else str(value),
+                    line.meaning if wide else "",
+                    id=f"set-{line.name}",
+                    compact=True,
+                    select_on_focus=False,
+                )
                 if not wide:
                     yield Label(line.meaning, classes="meaning", markup=False)
 

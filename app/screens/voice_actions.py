@@ -1,4 +1,4 @@
-"""What can be done with saved voices from the main screen: choose, bind, hear, add, rename, delete, undo, import, export."""
+"""What the main screen does with saved voices: choose, bind, hear, add, rename, delete, undo, import, export."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class VoiceActions:
         app = self.app
 
         def work(job) -> list[VoiceRow]:
-            return [_row(app, info) for info in app.library.infos()] + [_guest(name, voice) for name, voice in app.guests.items()]
+            return [_row(app, info) for info in app.library.infos()] + [
+                _guest(name, voice) for name, voice in app.guests.items()
+            ]
 
         def show(rows: list[VoiceRow]) -> None:
             self.query_one(VoiceList).show(rows, app.settings.cast)
@@ -133,8 +135,12 @@ class VoiceActions:
         def export(values: dict | None) -> None:
             if values is not None:
                 path = Path(values["path"]).expanduser()
-                self._work("export", f"exporting {name}", lambda job: self.app.library.export(name, path, overwrite=True),
-                           lambda _: self.status.say(f"exported {path}"))
+                self._work(
+                    "export",
+                    f"exporting {name}",
+                    lambda job: self.app.library.export(name, path, overwrite=True),
+                    lambda _: self.status.say(f"exported {path}"),
+                )
 
         self.app.push_screen(Form(f"Export {name}", [Field("path", "File", f"{name}.s2voice")], "Export",
                                   path_check((".s2voice",))), export)
@@ -148,8 +154,18 @@ class VoiceActions:
             self._work("import", f"importing {path.name}", lambda job: self.app.library.import_file(path, name),
                        lambda _: self._arrived(name))
 
-        self.app.push_screen(Form("Import a voice", [Field("path", "A .s2voice file", hint="voices/anna.s2voice"),
-                                                     Field("name", "Name (empty: the file's)")], "Import", _readable), bring)
+        self.app.push_screen(
+            Form(
+                "Import a voice",
+                [
+                    Field("path", "A .s2voice file", hint="voices/anna.s2voice"),
+                    Field("name", "Name (empty: the file's)"),
+                ],
+                "Import",
+                _readable,
+            ),
+            bring,
+        )
 
     def add_voice(self) -> None:
         """A voice from an audio file and its words."""
@@ -172,7 +188,9 @@ class VoiceActions:
 
         fields = [Field("path", "Audio file, 5 to 30 s of one voice", hint="clip.wav"),
                   Field("words", "What is said in it, word for word"), Field("name", "Name (empty: the file's)")]
-        check = lambda v: _readable(v) or ("" if v["words"].strip() else "the words are needed: the model learns the voice by them")
+        check = lambda v: (
+            _readable(v) or ("" if v["words"].strip() else "the words are needed: the model learns the voice by them")
+        )
         self.app.push_screen(Form("Add a voice from a clip", fields, "Add", check), add)
 
     def _arrived(self, name: str) -> None:

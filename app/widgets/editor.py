@@ -24,7 +24,9 @@ class _Area(TextArea):
     """The text area itself; keys go to the open menu first."""
 
     def __init__(self, menu: OptionList, **kwargs):
-        super().__init__(soft_wrap=True, tab_behavior="focus", show_line_numbers=False, highlight_cursor_line=False, **kwargs)
+        super().__init__(
+            soft_wrap=True, tab_behavior="focus", show_line_numbers=False, highlight_cursor_line=False, **kwargs
+        )
         self._menu = menu
         self._heard: tuple[int, int] | None = None
         self._starts = [0]
@@ -98,7 +100,9 @@ class Editor(Container):
         """Mark the sentence being heard and keep it in sight while the reader is elsewhere."""
         if self.area.mark(span) and span and not self.area.has_focus:
             row, column = self.area.document.get_location_from_index(min(span[0], len(self.area.text)))
-            self.area.scroll_to(y=max(0, self.area.wrapped_document.location_to_offset((row, column)).y - 1), animate=False)
+            self.area.scroll_to(
+                y=max(0, self.area.wrapped_document.location_to_offset((row, column)).y - 1), animate=False
+            )
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         self._offer()

@@ -1,4 +1,4 @@
-"""The sentence to read aloud: in a language of choice, or one's own words. What stands here is the take's transcript."""
+"""The sentence to read aloud: in a language of choice, or one's own words. It becomes the take's transcript."""
 
 from __future__ import annotations
 

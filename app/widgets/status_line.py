@@ -54,11 +54,22 @@ class StatusLine(Widget):
 
     def _draw(self) -> None:
         s, wide = self.shown, self.size.width >= 110
-        pace = "" if s.rtf is None else (" faster than real time" if s.rtf < 1 else " slower than real time") if wide else \
-            (" fast" if s.rtf < 1 else " slow")
-        parts = [f"first {'sound ' if wide else ''}{figures.seconds(s.first_audio)}", f"RTF {figures.rtf(s.rtf)}{pace}", f"{s.frames} frames",
-                 f"buffer {figures.seconds(s.lead)}", f"gaps {s.underruns}", f"{'memory ' if wide else ''}{figures.size(s.memory)}"]
-        self._figures.update(" · ".join(parts), layout=False)  # the size is fixed: a layout at every tick would cost much
+        pace = (
+            ""
+            if s.rtf is None
+            else (" faster than real time" if s.rtf < 1 else " slower than real time")
+            if wide
+            else (" fast" if s.rtf < 1 else " slow")
+        )
+        parts = [
+            f"first {'sound ' if wide else ''}{figures.seconds(s.first_audio)}",
+            f"RTF {figures.rtf(s.rtf)}{pace}",
+            f"{s.frames} frames",
+            f"buffer {figures.seconds(s.lead)}",
+            f"gaps {s.underruns}",
+            f"{'memory ' if wide else ''}{figures.size(s.memory)}",
+        ]
+        self._figures.update(" · ".join(parts), layout=False)  # a layout at every tick costs much
         place = " · ".join(part for part in (s.model, s.device) if part)
         room = self.size.width - len(self.state) - 3
         self._state.update(f"{self.state}{place.rjust(room + 3)}" if len(place) <= room else self.state, layout=False)

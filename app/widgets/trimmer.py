@@ -92,7 +92,10 @@ class Trimmer(Waveform, can_focus=True):
                       Segment(inner[head + 1:], self._style("waiting"))]
         else:
             parts.append(Segment(inner, self._style("heard")))
-        parts += [Segment(handle["end"], self._style("head")), Segment(outside * (width - right - 1), self._style("ruler"))]
+        parts += [
+            Segment(handle["end"], self._style("head")),
+            Segment(outside * (width - right - 1), self._style("ruler")),
+        ]
         return Strip(parts).adjust_cell_length(width)
 
     def _ruler(self, width: int) -> Strip:

@@ -1,4 +1,4 @@
-"""The list of voices: which speaker each is bound to, its length, language and outline. Says what is asked of a voice."""
+"""The list of voices: which speaker each is bound to, its length, language and outline. Says what is asked."""
 
 from __future__ import annotations
 

@@ -35,7 +35,8 @@ def a_voice(name: str = "", frames: int = 180) -> Voice:
 @dataclass
 class FakeEngine:
     """Speaks `frames` frames, `per_chunk` at a time, with `delay` seconds before each chunk. Stats are made up from
-    `rtf`, so that pictures are the same every time. `gate`, when given, is waited for before each chunk after the first."""
+    `rtf`, so that pictures are the same every time. `gate`, when given, is waited for before each
+    chunk after the first."""
 
     frames: int = 40
     per_chunk: int = 4
@@ -76,8 +77,16 @@ class FakeEngine:
             last = made >= self.frames or (made * len(halves) // self.frames) != part
             stats = Stats(seed, made, seconds, seconds * self.rtf, 0.31, 0.2, 60, 5_100_000_000)
             stopped = cancel is not None and cancel.is_set()
-            yield AudioChunk(sound[begin * FRAME:made * FRAME], RATE, np.full((10, count), begin, np.int32), part, len(halves),
-                             halves[part], stats, CANCELLED if stopped else self.finish if last else None)
+            yield AudioChunk(
+                sound[begin * FRAME : made * FRAME],
+                RATE,
+                np.full((10, count), begin, np.int32),
+                part,
+                len(halves),
+                halves[part],
+                stats,
+                CANCELLED if stopped else self.finish if last else None,
+            )
             if stopped:
                 return
 

@@ -107,10 +107,23 @@ def _child(folder: Path, seconds: float) -> None:
         app.exit(0)
 
     app.run(auto_pilot=lambda pilot: drive())
-    spread = lambda values: [round(1000 * sorted(values)[min(len(values) - 1, int(len(values) * q))], 2) for q in (0.5, 0.95, 1.0)]
-    (folder / "figures.json").write_text(json.dumps({
-        "seconds": seconds, "keys": len(keys), "key_ms": spread(keys), "key_cpu_ms": spread(cpus), "step_ms": spread(sorted(steps)[-1000:]), "lag_ms": spread(lags),
-        **{name: round(value, 3) for name, value in shares.items()}, "threads": threading.active_count()}))
+    spread = lambda values: [
+        round(1000 * sorted(values)[min(len(values) - 1, int(len(values) * q))], 2) for q in (0.5, 0.95, 1.0)
+    ]
+    (folder / "figures.json").write_text(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "keys": len(keys),
+                "key_ms": spread(keys),
+                "key_cpu_ms": spread(cpus),
+                "step_ms": spread(sorted(steps)[-1000:]),
+                "lag_ms": spread(lags),
+                **{name: round(value, 3) for name, value in shares.items()},
+                "threads": threading.active_count(),
+            }
+        )
+    )
     app.leave()
     os._exit(0)
 

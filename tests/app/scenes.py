@@ -26,8 +26,16 @@ def make_app(folder: Path, theme: str = "s2-dark") -> S2App:
     for name, frames in (("anna", 177), ("ben", 240), ("café", 133)):
         studio.library.add(name, a_voice(name, frames), clip=(speech(frames / 21.5, len(name) + frames), 44100))
     studio.engine.frames = 120
-    return S2App(studio, folder / "config", folder / "state", text=TEXT, countdown=0.0, theme=theme, cast=("anna", "ben"),
-                 languages={"anna": "en", "ben": "de", "café": "fr"})
+    return S2App(
+        studio,
+        folder / "config",
+        folder / "state",
+        text=TEXT,
+        countdown=0.0,
+        theme=theme,
+        cast=("anna", "ben"),
+        languages={"anna": "en", "ben": "de", "café": "fr"},
+    )
 
 
 def speech(seconds: float, seed: int):
@@ -71,7 +79,9 @@ async def main(pilot) -> None:
 async def record(pilot) -> None:
     """A take in the hand."""
     await settle(pilot)
-    pilot.app.push_screen(RecordScreen(recovered=Recovered(speech(9.4, 3), 44100, "The harbour was quiet before dawn.", "me")))
+    pilot.app.push_screen(
+        RecordScreen(recovered=Recovered(speech(9.4, 3), 44100, "The harbour was quiet before dawn.", "me"))
+    )
     await settle(pilot)
     assert pilot.app.screen.state == REVIEW
     pilot.app.screen.meter.show(-9.0, -18.0)
@@ -79,10 +89,27 @@ async def record(pilot) -> None:
 
 async def history(pilot) -> None:
     await settle(pilot)
-    for number, (text, voices) in enumerate(((TEXT, ("anna", "ben")), ("[excited] Three dusty chairs!", ()), ("Good night.", ("café",)))):
-        pilot.app.history.add(Utterance(text, voices, 1234 + number, {"temperature": 0.7} if number else {}, None, "Fake S2",
-                                        when=f"2026-03-0{9 - number}T20:15:00", seconds=5.6 - number, frames=120 - 21 * number,
-                                        rtf=0.62, first_audio=0.31, id=f"scene{number}"), hum(1), 44100)
+    for number, (text, voices) in enumerate(
+        ((TEXT, ("anna", "ben")), ("[excited] Three dusty chairs!", ()), ("Good night.", ("café",)))
+    ):
+        pilot.app.history.add(
+            Utterance(
+                text,
+                voices,
+                1234 + number,
+                {"temperature": 0.7} if number else {},
+                None,
+                "Fake S2",
+                when=f"2026-03-0{9 - number}T20:15:00",
+                seconds=5.6 - number,
+                frames=120 - 21 * number,
+                rtf=0.62,
+                first_audio=0.31,
+                id=f"scene{number}",
+            ),
+            hum(1),
+            44100,
+        )
     await pilot.press("ctrl+t")
     await settle(pilot)
 

@@ -21,8 +21,19 @@ from .fakes import hum
 def spoken(studio):
     """An utterance in the history of an app."""
     def put(app, **changes):
-        entry = Utterance(**{"text": "It's [sad] here.", "voices": ("anna",), "seed": 99, "options": {"temperature": 0.5, "trim": True},
-                             "model": "pro.gguf", "when": "2026-01-02T03:04:05", "seconds": 2.0, "frames": 43} | changes)
+        entry = Utterance(
+            **{
+                "text": "It's [sad] here.",
+                "voices": ("anna",),
+                "seed": 99,
+                "options": {"temperature": 0.5, "trim": True},
+                "model": "pro.gguf",
+                "when": "2026-01-02T03:04:05",
+                "seconds": 2.0,
+                "frames": 43,
+            }
+            | changes
+        )
         app.history.add(entry, hum(2), 44100)
         return entry
     return put
@@ -63,8 +74,21 @@ async def test_copies_the_command(make_app, spoken):
         await until(pilot, lambda: app.screen.entries)
         await pilot.press("c")
         assert app.clipboard == entry.command()
-    assert shlex.split(entry.command()) == ["s2mlx", "say", "--model", "pro.gguf", "--voice", "anna", "--temperature", "0.5",
-                                            "--trim", "--seed", "99", "--", "It's [sad] here."]
+    assert shlex.split(entry.command()) == [
+        "s2mlx",
+        "say",
+        "--model",
+        "pro.gguf",
+        "--voice",
+        "anna",
+        "--temperature",
+        "0.5",
+        "--trim",
+        "--seed",
+        "99",
+        "--",
+        "It's [sad] here.",
+    ]
 
 
 async def test_exports_and_deletes(make_app, studio, spoken, tmp_path):
@@ -117,7 +141,13 @@ async def test_settings_are_checked_and_kept(make_app, tmp_path):
         await pilot.press("escape")
         assert isinstance(app.screen, MainScreen)
     kept, complaints = settings_file.load(tmp_path / "config" / "app.json")
-    assert (kept.temperature, kept.trim, kept.output, kept.theme, complaints) == (0.6, True, "USB Headset", "s2-contrast", [])
+    assert (kept.temperature, kept.trim, kept.output, kept.theme, complaints) == (
+        0.6,
+        True,
+        "USB Headset",
+        "s2-contrast",
+        [],
+    )
 
 
 async def test_the_last_of_many_changes_is_what_is_kept(make_app, tmp_path, monkeypatch):
@@ -176,7 +206,16 @@ async def test_the_palette_reaches_every_action(make_app, studio):
     app = make_app()
     async with running(app) as pilot:
         titles = {command.title for command in app.get_system_commands(app.screen)}
-        assert {"Speak", "Save sound", "Live clone", "Import a voice", "Open a text file", "History", "Settings", "Quit"} <= titles
+        assert {
+            "Speak",
+            "Save sound",
+            "Live clone",
+            "Import a voice",
+            "Open a text file",
+            "History",
+            "Settings",
+            "Quit",
+        } <= titles
         await pilot.press("ctrl+p", *"open a text", "enter")
         await pilot.pause()
         studio_text = app.settings  # the palette closes, the form opens

@@ -16,8 +16,20 @@ from s2mlx_app.loudspeaker import Loudspeaker
 from s2mlx_app.session import Session
 
 
-@pytest.mark.parametrize("before, start", [("say [whi", "[whi"), ("[", "["), ("done [sad] x", None), ("<|spea", "<|spea"), ("<", "<"),
-                                           ("a < b", None), ("<|speaker:1", "<|speaker:1"), ("2[", "["), ("", None)])
+@pytest.mark.parametrize(
+    "before, start",
+    [
+        ("say [whi", "[whi"),
+        ("[", "["),
+        ("done [sad] x", None),
+        ("<|spea", "<|spea"),
+        ("<", "<"),
+        ("a < b", None),
+        ("<|speaker:1", "<|speaker:1"),
+        ("2[", "["),
+        ("", None),
+    ],
+)
 def test_an_unfinished_tag_is_recognised(before, start):
     assert tags.begun(before) == start
 
@@ -86,8 +98,20 @@ def test_figures_have_units():
 
 def test_settings_take_what_is_good_and_name_what_is_not(tmp_path):
     path = tmp_path / "app.json"
-    path.write_text(json.dumps({"temperature": 1, "top_k": "many", "theme": "pink", "cast": ["a", None, "b"], "unknown": 1,
-                                "trim": 1, "languages": {"a": "de"}, "model": 3}))
+    path.write_text(
+        json.dumps(
+            {
+                "temperature": 1,
+                "top_k": "many",
+                "theme": "pink",
+                "cast": ["a", None, "b"],
+                "unknown": 1,
+                "trim": 1,
+                "languages": {"a": "de"},
+                "model": 3,
+            }
+        )
+    )
     loaded, complaints = settings.load(path)
     assert (loaded.temperature, loaded.top_k, loaded.theme, loaded.cast) == (1.0, None, "s2-dark", ("a", None, "b"))
     assert loaded.languages == {"a": "de"} and len(complaints) == 4
@@ -131,7 +155,9 @@ def test_a_damaged_take_is_no_take(tmp_path, content):
 
 
 def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
-    history = History(tmp_path / "h", lambda path, samples, rate: path.write_bytes(b"x"), lambda path, rate: np.zeros(1), keep=3)
+    history = History(
+        tmp_path / "h", lambda path, samples, rate: path.write_bytes(b"x"), lambda path, rate: np.zeros(1), keep=3
+    )
     for minute in range(5):
         history.add(Utterance(f"text {minute}", when=f"2026-01-01T00:0{minute}:00"), np.zeros(1), 44100)
     (tmp_path / "h" / "bad.json").write_text('{"text": "x", "options": {"temperature": 99}}')

@@ -1,4 +1,4 @@
-"""The whole path with the real engine on a tiny model: speak, record, clone, speak in the new voice, save, speak again."""
+"""The whole path with the real engine on a tiny model: speak, record, clone, speak in it, save, speak again."""
 
 import shutil
 from pathlib import Path
@@ -39,7 +39,9 @@ class DeafStudio(LocalStudio):
 
     def recorder(self, rate, device):
         sound = np.concatenate([np.zeros(rate), speech(6.0, 1), np.zeros(rate)]).astype(np.float32)
-        self.recorders.append(FakeRecorder(sound + np.random.default_rng(0).normal(0, 1e-4, len(sound)).astype(np.float32)))
+        self.recorders.append(
+            FakeRecorder(sound + np.random.default_rng(0).normal(0, 1e-4, len(sound)).astype(np.float32))
+        )
         return self.recorders[-1]
 
 
@@ -66,7 +68,9 @@ async def test_the_whole_path(tmp_path, model):
         studio.recorders[0].hear(99)
         await until(pilot, lambda: app.screen.taking and app.screen.taking.seconds > 7)
         await pilot.press("space")
-        await until(pilot, lambda: isinstance(app.screen, MainScreen) and app._main.made is not first and not app.jobs.running)
+        await until(
+            pilot, lambda: isinstance(app.screen, MainScreen) and app._main.made is not first and not app.jobs.running
+        )
         voice = studio.library.get("live")
         assert voice.codes.shape[0] == 10 and 5 < voice.seconds < 8 and app._main.made.request.names == ("live",)
         assert len(studio.library.clip("live")[0]) / 44100 == pytest.approx(voice.seconds, abs=0.1)

@@ -233,7 +233,9 @@ async def test_a_take_survives_a_crash(make_app, tmp_path):
     async with running(app) as pilot:
         await until(pilot, lambda: not isinstance(app.screen, MainScreen))
         await pilot.press("enter")
-        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == REVIEW and not app.jobs.running)
+        await until(
+            pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == REVIEW and not app.jobs.running
+        )
         assert np.array_equal(app.screen.samples, sound) and app.screen.card.words == "The words I read."
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)

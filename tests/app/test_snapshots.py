@@ -1,4 +1,5 @@
-"""Pictures of each screen, compared with those accepted: `pytest tests/app/test_snapshots.py --snapshot-update` renews them."""
+"""Pictures of each screen, compared with those accepted. `pytest tests/app/test_snapshots.py
+--snapshot-update` renews them."""
 
 import pytest
 

@@ -74,7 +74,11 @@ async def test_the_sentence_being_heard_is_marked(make_app, studio):
             app._main.tick()
             begin, end = area._heard
             marked.add(TEXT[begin:end].strip())
-        assert marked == {"The harbour was quiet.", "[whisper] Nobody had heard the boat come in.", "Would you believe it?"}
+        assert marked == {
+            "The harbour was quiet.",
+            "[whisper] Nobody had heard the boat come in.",
+            "Would you believe it?",
+        }
         row = TEXT[:area._heard[0] + 1].count("\n")
         assert any(span.style.bold and span.style.underline for span in area.get_line(row).spans)
         assert app._main.wave.position == player.position

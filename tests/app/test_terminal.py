@@ -1,5 +1,5 @@
-"""The real app in a real terminal (tmux) on real PortAudio, whose loudspeaker is a null sink and whose microphone is that
-sink's monitor: type, speak, stop, record, make a voice, quit; nothing is left running."""
+"""The real app in a real terminal (tmux) on real PortAudio, whose loudspeaker is a null sink and whose microphone is
+that sink's monitor: type, speak, stop, record, make a voice, quit; nothing is left running."""
 
 import shutil
 import subprocess
@@ -30,8 +30,14 @@ class Terminal:
         self.tmux("-f", "/dev/null", "new-session", "-d", "-s", "app", "-x", str(SIZE[0]), "-y", str(SIZE[1]), command)
 
     def tmux(self, *arguments: str) -> str:
-        done = subprocess.run(["tmux", "-S", str(self.socket), *arguments], env=self.environment, capture_output=True, text=True,
-                              cwd=ROOT, timeout=30)
+        done = subprocess.run(
+            ["tmux", "-S", str(self.socket), *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            timeout=30,
+        )
         return done.stdout
 
     def press(self, *keys: str) -> None:
@@ -61,9 +67,14 @@ def terminal(loop, tmp_path):  # noqa: F811
         pytest.skip("needs tmux")
     make_model(tmp_path / "model.gguf", context=2048)
     shutil.copy(ROOT / "tests" / "golden" / "tokenizer.json", tmp_path / "tokenizer.json")
-    environment = loop.environment | {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_DATA_HOME": str(tmp_path / "data"),
-                                      "XDG_STATE_HOME": str(tmp_path / "state"), "TERM": "xterm-256color", "LC_ALL": "C.UTF-8",
-                                      "PYTHONPATH": str(ROOT)}
+    environment = loop.environment | {
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "TERM": "xterm-256color",
+        "LC_ALL": "C.UTF-8",
+        "PYTHONPATH": str(ROOT),
+    }
     environment.pop("TMUX", None)
     # a socket's path may have 107 bytes
     made = Terminal(environment, loop.folder / "tmux", f"{sys.executable} -m s2mlx tui -m {tmp_path}/model.gguf; "
