@@ -1,7 +1,9 @@
 """The real app in a real terminal (tmux) on real PortAudio, whose loudspeaker is a null sink and whose microphone is
 that sink's monitor: type, speak, stop, record, make a voice, quit; nothing is left running."""
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -79,8 +81,11 @@ def terminal(loop, tmp_path):  # noqa: F811
     # a socket's path may have 107 bytes
     made = Terminal(environment, loop.folder / "tmux", f"{sys.executable} -m s2mlx tui -m {tmp_path}/model.gguf; "
                                                        f"echo $? > {tmp_path}/code; sleep 60")
+    server = int(made.tmux("display-message", "-p", "#{pid}"))
     yield made
     made.tmux("kill-server")
+    if _is_app(server):  # its socket was gone
+        os.kill(server, signal.SIGTERM)
 
 
 def test_type_speak_stop_record_clone_quit(terminal, loop, tmp_path):  # noqa: F811
