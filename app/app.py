@@ -80,7 +80,8 @@ class S2App(App[int]):
         for complaint in self._complaints:
             self.notify(complaint, severity="warning")
         self.room.load(self.settings)
-        self.call_after_refresh(self._offer_kept_take)
+        self.jobs.start("recover", lambda job: self.session.adopt_broken_recording(),
+                        done=lambda _: self._offer_kept_take())
 
     # what happens in jobs
 
@@ -164,9 +165,7 @@ class S2App(App[int]):
             self._autosave_failed = True
 
         def done(_) -> None:
-            self._writing = threading.Lock()
-        self._text = ""
-        self._autosave_failed = self._warned = False
+            self._autosave_failed = False
 
         self._text = text
         self.jobs.start("autosave", lambda job: self._save_text(), done=done, failed=failed)
@@ -237,7 +236,7 @@ class S2App(App[int]):
 
     def _offer_kept_take(self) -> None:
         take = self.session.unsaved_take()
-        if take:
+        if take and self.screen is self._main:  # elsewhere the recording screen offers it
             self._offer_take(take, ("drop", "Delete it"), lambda: None)
 
     def _offer_take(self, take: Recovered, drop: tuple[str, str], dropped: Callable[[], None]) -> None:

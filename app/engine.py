@@ -74,6 +74,9 @@ class Recorder(Protocol):
 
     def start(self) -> None: ...
 
+    def recorded(self, begin: int = 0) -> tuple[np.ndarray, float]:
+        """What was heard so far from sample `begin` on, float32 [n], and its rate in Hz, which is the device's."""
+
     def stop(self) -> Take: ...
 
 

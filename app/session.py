@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from .filing import read_json, write_json
+from .spool import Spool
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Session:
         self._text = folder / "text.json"
         self._take = folder / "unsaved-take.npy"
         self._take_notes = folder / "unsaved-take.json"
+        self.spool = Spool(folder)
 
     def text(self) -> str:
         stored = read_json(self._text)
@@ -61,7 +63,20 @@ class Session:
             return None
         return Recovered(np.array(samples), rate, str(notes.get("transcript", "")), str(notes.get("name", "")))
 
+    def adopt_broken_recording(self) -> None:
+        """A recording that the end of the process broke off becomes the unsaved take, unless a longer one is kept.
+        Raises OSError; the recording stays where it is then."""
+        found = self.spool.broken_off()
+        if found is None:
+            return
+        samples, rate, _, _ = found
+        kept = self.unsaved_take()
+        if kept is None or len(kept.samples) / kept.rate < len(samples) / rate:
+            self.keep_take(*found)
+        self.spool.drop()
+
     def drop_take(self) -> None:
         """The take has become a voice, or the user let it go."""
         for path in (self._take_notes, self._take):
             path.unlink(missing_ok=True)
+        self.spool.drop()

@@ -10,6 +10,7 @@ from s2mlx.errors import DeviceError
 
 from .engine import Recorder, Studio
 from .jobs import Job, Jobs, aside
+from .spool import Following, Spool
 
 RATE = 44100  # Hz
 
@@ -17,11 +18,13 @@ RATE = 44100  # Hz
 class Taking:
     """The microphone is open from `start` on; the take is what comes after `begin`.
 
-    `keep(samples, rate)` is called on a job's thread as soon as the take has ended, before anybody looks at it.
+    While it grows it is spooled; `keep(samples, rate)` is called on a job's thread as soon as the take has ended, before
+    anybody looks at it.
     """
 
-    def __init__(self, studio: Studio, jobs: Jobs, keep: Callable[[np.ndarray, int], None]):
-        self._studio, self._jobs, self._keep = studio, jobs, keep
+    def __init__(self, studio: Studio, jobs: Jobs, spool: Spool, keep: Callable[[np.ndarray, int], None]):
+        self._studio, self._jobs, self._spool, self._keep = studio, jobs, spool, keep
+        self._following: Following | None = None
         self._dropped = False
         self._began = 0.0
         self.recorder: Recorder | None = None
@@ -55,14 +58,22 @@ class Taking:
         """Length of the take so far."""
         return self.recorder.seconds - self._began
 
-    def begin(self) -> None:
+    def begin(self, transcript: str, name: str) -> None:
+        """The take begins now; the words and the name go with it, should it have to be found again."""
         self._began = self.recorder.seconds
+        self._following = self._spool.follow(self.recorder, self._began, transcript, name)
 
     def drop(self) -> None:
         """Give the microphone back; nothing is kept."""
         self._dropped = True
         if self.recorder:
-            aside(self.recorder.stop, "stop")
+            aside(self._stop_for_nothing, "stop")
+
+    def _stop_for_nothing(self) -> None:
+        self.recorder.stop()
+        if self._following:
+            self._following.end()
+            self._spool.drop()
 
     def finish(
         self, done: Callable[[np.ndarray, int, OSError | None], None], failed: Callable[[BaseException], None]
@@ -74,12 +85,15 @@ class Taking:
         """End the take, keep and return it, with the reason if it could not be kept. Waits; may raise DeviceError."""
         self._dropped = True
         error = self.recorder.error
+        if self._following:
+            self._following.end()
         take = self.recorder.stop()
         samples = take.samples[int(self._began * take.rate):]
         if not len(samples):
             raise error or DeviceError("the microphone gave no sound; choose another input, or try again")
         try:
             self._keep(samples, take.rate)
+            self._spool.drop()
         except OSError as trouble:  # a full disk; the take lives on in memory
             return samples, take.rate, trouble
         return samples, take.rate, None

@@ -169,7 +169,7 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         self.take.clear()
         self._until = time.monotonic() + self._countdown
         card, name, session = self.card, self.query_one("#name", Input), self.app.session
-        self.taking = Taking(self.app.studio, self.app.jobs, lambda samples, rate: session.keep_take(
+        self.taking = Taking(self.app.studio, self.app.jobs, session.spool, lambda samples, rate: session.keep_take(
             samples, rate, card.words, name.value))
         self.taking.start(self.app.settings.input, self._record_failed)
         self._enter(COUNTING)
@@ -231,7 +231,7 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         elif not self.taking.hears:
             self.cue("opening the microphone   (esc stops)")
         else:
-            self.taking.begin()
+            self.taking.begin(self.card.words, self.query_one("#name", Input).value)
             self.app.running_take = self.taking.collect
             self.take.clear(1000)  # drawn from the level, one point a millisecond
             self._enter(RECORDING)

@@ -66,6 +66,18 @@ class Recorder:
         samples = resample(np.concatenate(pieces), run.rate, self.rate)
         return Take(samples, self.rate, meter.clipped, meter.zeros_only, run.overflows, str(error) if error else None)
 
+    def recorded(self, begin: int = 0) -> tuple[np.ndarray, float]:
+        """The running take so far, from its sample `begin` on: float32 [n], at the device's rate in Hz, which comes with
+        it. The take goes on; without one, or before the first sound, there are no samples."""
+        with self._changed:
+            pieces, rate = (list(self._run.pieces), self._run.rate) if self._run else ([], float(self.rate))
+        wanted = []
+        for piece in pieces:
+            if begin < len(piece):
+                wanted.append(piece[begin:])
+            begin = max(0, begin - len(piece))
+        return np.concatenate(wanted) if wanted else np.zeros(0, np.float32), rate
+
     def close(self) -> None:
         """Drop a running take."""
         if self._run is not None:

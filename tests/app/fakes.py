@@ -174,6 +174,9 @@ class FakeRecorder:
     def start(self):
         self.hear(0.5)
 
+    def recorded(self, begin=0):
+        return self.sound[begin:int(self.seconds * RATE)], RATE
+
     def stop(self):
         self.stopped = True
         return SimpleNamespace(samples=self.sound[:int(self.seconds * RATE)], rate=RATE)

@@ -1,6 +1,7 @@
 """The parts that know no screen: tags, following, envelopes, settings, the session, the loudspeaker."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from s2mlx_app.follow import Follower
 from s2mlx_app.history import History, Utterance
 from s2mlx_app.loudspeaker import Loudspeaker
 from s2mlx_app.session import Session
+from s2mlx_app.spool import Spool
 
 
 @pytest.mark.parametrize(
@@ -232,3 +234,25 @@ def test_a_holdback_gathers_before_the_player_hears_of_it():
     again.play(np.zeros(5, np.float32))
     again.finish()
     assert again._player.calls[-1] == ("finish",) and len(again._player.calls) == 3
+
+
+def test_a_recording_that_broke_off_becomes_the_unsaved_take_unless_a_longer_one_is_kept(tmp_path):
+    session, sound = Session(tmp_path), np.linspace(-1, 1, 96_000, dtype=np.float32)
+
+    def leave_behind(samples):
+        file = session.spool.open(48_000, "Its words.", "me")
+        os.write(file, samples.tobytes() + b"\1\2")  # torn in the middle of a sample
+        assert session.spool.broken_off() is None, "it is being written by somebody"
+        with pytest.raises(BlockingIOError):
+            Spool(tmp_path).open(48_000, "", "")
+        os.close(file)
+        session.adopt_broken_recording()
+        return session.unsaved_take()
+
+    assert leave_behind(sound[:40_000]) is None  # less than a second
+    taken = leave_behind(sound)
+    assert np.array_equal(taken.samples, sound) and (taken.rate, taken.transcript) == (48_000, "Its words.")
+    assert np.array_equal(leave_behind(sound[:50_000]).samples, sound)
+    session.drop_take()
+    session.adopt_broken_recording()
+    assert session.unsaved_take() is None

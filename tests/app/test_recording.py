@@ -1,18 +1,24 @@
 """From the microphone to a voice, with the fake microphone."""
 
+import asyncio
+import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 
 from s2mlx.errors import DeviceError, VoiceError
 from s2mlx_app import reading
+from s2mlx_app.app import S2App
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.record import COUNTING, IDLE, RECORDING, REVIEW, RecordScreen
 from s2mlx_app.session import Session
 from s2mlx_app.widgets.status_line import StatusLine
 
 from .conftest import running, until
-from .fakes import RATE, hum
+from .fakes import RATE, FakeStudio, hum
 
 
 def label(app, which):
@@ -226,9 +232,30 @@ async def test_leaving_while_recording_keeps_what_was_heard(make_app, studio):
     assert app.leave() and len(app.session.unsaved_take().samples) == 4 * RATE and studio.recorders[0].stopped
 
 
-async def test_a_take_survives_a_crash(make_app, tmp_path):
-    sound = hum(6)
-    Session(tmp_path / "state").keep_take(sound, RATE, "The words I read.", "lost")
+async def _record_until_killed(folder):
+    """In a process of its own: record six seconds, say so once they are on disk, and wait for the end."""
+    app = S2App(FakeStudio(folder), folder / "config", folder / "state", text="", countdown=0.0)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+r", "space")
+        await until(pilot, lambda: app.screen.state == RECORDING)
+        app.studio.recorders[0].hear(6)
+        spooled = folder / "state" / "recording.f32"
+        await until(pilot, lambda: spooled.exists() and spooled.stat().st_size >= 24 * RATE)
+        print("recorded", app.screen.card.words, sep="\n", flush=True)
+        await asyncio.sleep(60)
+
+
+async def test_a_recording_survives_the_death_of_the_process(make_app, studio, tmp_path):
+    code = f"import asyncio, pathlib; from tests.app.test_recording import _record_until_killed as f; " \
+           f"asyncio.run(f(pathlib.Path({str(tmp_path)!r})))"
+    child = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2], stdout=subprocess.PIPE,
+                             text=True, env=os.environ | {"TEXTUAL_ANIMATIONS": "none"})
+    with child.stdout:
+        said = child.stdout.readline()
+        words = child.stdout.readline().strip()
+        child.kill()
+        child.wait()
+    assert said == "recorded\n"
     app = make_app()
     async with running(app) as pilot:
         await until(pilot, lambda: not isinstance(app.screen, MainScreen))
@@ -236,8 +263,9 @@ async def test_a_take_survives_a_crash(make_app, tmp_path):
         await until(
             pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == REVIEW and not app.jobs.running
         )
-        assert np.array_equal(app.screen.samples, sound) and app.screen.card.words == "The words I read."
+        assert len(app.screen.samples) >= 6 * RATE and app.screen.card.words == words
+        assert np.array_equal(app.screen.samples, studio.sound[RATE // 2:][:len(app.screen.samples)])
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
-        assert app.library.get("lost").transcript == "The words I read."
-        assert app.session.unsaved_take() is None
+        assert app.library.get("me").transcript == words
+        assert app.session.unsaved_take() is None and app.session.spool.broken_off() is None

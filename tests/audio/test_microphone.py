@@ -49,6 +49,15 @@ def test_the_take_is_what_came_in(block):
     assert microphone.closed.is_set() and not recorder.recording
 
 
+def test_the_take_so_far_can_be_read_in_parts():
+    samples = spoken(1)
+    recorder, _ = record(samples, rate=RATE, block=480)
+    for begin in (0, 1, 480, 50_001, len(samples)):
+        part, rate = recorder.recorded(begin)
+        assert np.array_equal(part, samples[begin:]) and rate == 48000
+    assert np.array_equal(recorder.stop().samples, samples) and not len(recorder.recorded()[0])
+
+
 def test_the_device_runs_at_its_own_rate():
     room = Room(Microphone(spoken(2)))
     recorder = Recorder(44100, backend=room)
