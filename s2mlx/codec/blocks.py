@@ -39,8 +39,9 @@ class ConvNeXt:
     def __init__(self, scope):
         self.depthwise = DepthwiseCausalConv(scope.within("dwconv.conv"))
         self.norm_weight, self.norm_bias = scope.array("norm.weight"), scope.array("norm.bias")
-        self.up, self.up_bias = _transposed(scope.array("pwconv1.weight")), scope.array("pwconv1.bias")
-        self.down, self.down_bias = _transposed(scope.array("pwconv2.weight")), scope.array("pwconv2.bias")
+        matrix = scope.floats if kernels_win() else scope.array
+        self.up, self.up_bias = _transposed(matrix("pwconv1.weight")), scope.array("pwconv1.bias")
+        self.down, self.down_bias = _transposed(matrix("pwconv2.weight")), scope.array("pwconv2.bias")
         self.gamma = scope.array("gamma")
         self.fused = None
         if kernels_win():

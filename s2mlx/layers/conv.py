@@ -53,10 +53,11 @@ class CausalConv:
 
     def __init__(self, scope, stride: int = 1, dilation: int = 1):
         self.name, self.stride, self.dilation = scope.prefix, stride, dilation
-        weight, self.bias = scope.array("weight"), _bias(scope, scope.array("weight").shape[0])
+        self.fused = stride == 1 and kernels_win()  # the kernel reads any float type
+        weight = scope.floats("weight") if self.fused else scope.array("weight")
+        self.bias = _bias(scope, weight.shape[0])
         self.kernel = weight.shape[2]
         self.reach = (self.kernel - 1) * dilation + 1  # input rows that one output row sees
-        self.fused = stride == 1 and kernels_win()
         # MLX's own convolution, on a GPU, wants [out, k, in]; a sum of taps and our kernel [k, in, out]
         self.by_mlx = on_gpu() and not self.fused
         self.weight = mx.contiguous(weight.transpose(0, 2, 1) if self.by_mlx else weight.transpose(2, 1, 0))
@@ -99,13 +100,13 @@ class CausalTransposedConv:
 
     def __init__(self, scope, stride: int):
         self.name, self.stride = scope.prefix, stride
-        weight = scope.array("weight")
+        self.fused = kernels_win()
+        weight = scope.floats("weight") if self.fused else scope.array("weight")
         bias = _bias(scope, weight.shape[1])
         self.out = weight.shape[1]
         # [taps, in, stride * out], the newest input's tap last
         self.weight, self.bias = kernel.transposed_weights(weight.transpose(2, 0, 1), bias, stride)
         self.taps = self.weight.shape[0]
-        self.fused = kernels_win()
         if not self.fused:  # one product over the inputs side by side
             self.weight = self.weight.reshape(-1, stride * self.out)
         self.weight = mx.contiguous(self.weight)

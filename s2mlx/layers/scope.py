@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+import mlx.core as mx
+from gguf.constants import GGMLQuantizationType
+
 from ..weights.checkpoint import Tensor
 from .linear import Linear
+
+_HALF = {GGMLQuantizationType.F16: mx.float16, GGMLQuantizationType.BF16: mx.bfloat16}
 
 
 class Scope:
@@ -22,6 +27,12 @@ class Scope:
     def array(self, name: str):
         """A small tensor as float32, in the shape of the file."""
         return self._take(name).dense()
+
+    def floats(self, name: str):
+        """`array` in the file's own float type: half the memory for who can read it."""
+        tensor = self._take(name)
+        kept = _HALF.get(tensor.type)
+        return tensor.dense() if kept is None else tensor.raw().view(kept).reshape(tensor.shape)
 
     def vector(self, name: str):
         """`array` for names given without their `.weight`."""
