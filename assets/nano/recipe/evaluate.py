@@ -112,7 +112,7 @@ def codec(folder):
 
 def pitch_class(samples, rate):
     """The class nearest to the median pitch of the sound."""
-    import pyworld
+    from .teacher import pyworld
     f0, t = pyworld.dio(np.asarray(samples, np.float64), rate, f0_floor=60, f0_ceil=320)
     f0 = pyworld.stonemask(np.asarray(samples, np.float64), f0, t, rate)
     classes = np.array(speakers.PITCHES)

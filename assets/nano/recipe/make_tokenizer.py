@@ -22,7 +22,7 @@ ONES = "zero one two three four five six seven eight nine".split()
 TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 SIGNS = {"dr.": "doctor", "mr.": "mister", "mrs.": "missis", "ms.": "miss", "etc.": "and so on", "e.g.": "for example",
-         "vs.": "versus", "&": " and ", "%": " percent ", "+": " plus ", "=": " equals ", "$": " dollars ", "@": " at ",
+         "vs.": "versus", "&": " and ", "%": " percent ", "+": " plus ", "=": " equals ", "\u20ac": " euros ", "\u00a3": " pounds ", "@": " at ",
          "\u2019": "'", "\u2018": "'"}
 
 
@@ -30,9 +30,27 @@ def replace(pattern, content, literal=False):
     return {"type": "Replace", "pattern": {"String" if literal else "Regex": pattern}, "content": content}
 
 
+def year_rules():
+    """1984 and 2026 in twos, 1900 and 1905 as people say them; with a comma inside it is a number."""
+    rules, end = [], r"(?!\d|,\d)"
+    for d in range(1, 10):
+        year = rf"(?<![\d,.$])1{d}"
+        rules += [replace(rf"{year}(?=[1-9]\d{end})", f" {TEENS[d]} "), replace(rf"{year}00{end}", f" {TEENS[d]} hundred "),
+                  replace(rf"{year}0(?=[1-9]{end})", f" {TEENS[d]} oh ")]
+    return rules + [replace(rf"(?<![\d,.$])20(?=[1-9]\d{end})", " twenty ")]
+
+
+def money_rules():
+    """$25 -> 25 dollars"""
+    sums = "|".join(r"\$" + r"[\d.]" * n for n in range(1, 8))
+    return [replace(r"(?<=\$\d),(?=\d{3})|(?<=\$\d\d),(?=\d{3})|(?<=\$\d\d\d),(?=\d{3})", ""),
+            replace(rf"(?<={sums})(?<=\d)(?!\d|\.\d)", " dollars "), replace("$", "", True)]
+
+
 def number_rules():
     """Digits by their place: thousands, hundreds, tens; longer numbers and those with a leading zero digit by digit."""
-    rules = [replace(r"(?<=\d),(?=\d{3}(?!\d))", ""), replace(r"(?<=\d)\.(?=\d)", " point "), replace(r"(?<=\d):00", " o'clock"),
+    rules = [replace(r"(?<=\d) ?p\.?m\b\.?", " pee em "), replace(r"(?<=\d) ?a\.?m\b\.?", f" {PHONE_CHAR['ey']} em ")]
+    rules += year_rules() + money_rules() + [replace(r"(?<=\d),(?=\d{3}(?!\d))", ""), replace(r"(?<=\d)\.(?=\d)", " point "), replace(r"(?<=\d):00", " o'clock"),
              replace(r"(?<=\d):(?=\d)", " "), replace(r"(?<=\d)(?:st|nd|rd|th)\b", "")]
     for d in range(10):          # numbers of five and more digits, and after a zero: every digit alone
         rules.append(replace(rf"(?<!\d){d}(?=\d{{4}})", f" {ONES[d]} "))

@@ -16,7 +16,7 @@ from .make_tokenizer import SEMANTIC, SEMANTIC_BEGIN
 from .nets.dual_ar import ARSizes, DualAR
 from .train_decoder import save, schedule
 
-STEPS = 8500
+STEPS = 13000
 TOKENS = 1800                 # per batch, padding included
 FAST_FRAMES = 300             # frames of a batch that the Fast-AR is trained on
 RATE = 2e-3

@@ -15,7 +15,7 @@ from . import codes, config, speakers, vocoder
 from .losses import SpectralDistance
 from .nets.codec import Codec, CodecSizes, ResidualUnit
 
-STEPS = 8000
+STEPS = 11000
 BATCH, FRAMES, SKIP = 4, 13, 2       # the first SKIP frames of a piece lack their past and are not scored
 RATE = 2e-3
 SEED = 3
@@ -98,9 +98,12 @@ def even_out(part, work):
         hook.remove()
 
 
-def trained_parts(codec):
+def trained_parts(codec, listens):
+    """listens: an encoder has been trained with the codebooks, which therefore stay as they are."""
     q = codec.quantizer
-    parts = [codec.decoder, q.post_module, q.upsample] + [b.out_proj for b in q.books()] + [b.codebook for b in q.books()]
+    parts = [codec.decoder, q.post_module, q.upsample]
+    if not listens:
+        parts += [b.out_proj for b in q.books()] + [b.codebook for b in q.books()]
     return [p for part in parts for p in part.parameters()]
 
 
@@ -122,12 +125,14 @@ def run(steps=STEPS):
     codec = build(books)
     distance = SpectralDistance(train.batch(48)[1])
     path, done = config.work("decoder.pt"), 0
-    parameters = trained_parts(codec)
+    listens = config.work("encoder.pt").exists()
+    codec.requires_grad_(False)
+    parameters = [p.requires_grad_() for p in trained_parts(codec, listens)]
     optimizer = torch.optim.AdamW(parameters, lr=RATE, betas=(0.85, 0.98), weight_decay=1e-3)
     if path.exists():
         state = torch.load(path, weights_only=False)
         codec.load_state_dict(state["codec"], strict=False)
-        if "optimizer" in state:                 # a kept checkpoint has none
+        if "optimizer" in state and not listens:     # a kept checkpoint has none, and other parts need another one
             optimizer.load_state_dict(state["optimizer"])
         done = state["step"]
     else:
@@ -151,7 +156,7 @@ def run(steps=STEPS):
         nn.utils.clip_grad_norm_(parameters, 5.0)
         optimizer.step()
         with torch.no_grad():
-            for book in codec.quantizer.books():
+            for book in [] if listens else codec.quantizer.books():
                 book.codebook.weight.copy_(nn.functional.normalize(book.codebook.weight, dim=-1))
         now = np.array([t.item() for t in terms.values()])
         average = now if average is None else 0.97 * average + 0.03 * now
