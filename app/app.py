@@ -16,24 +16,26 @@ from textual.screen import Screen
 from s2mlx.errors import S2Error
 
 from . import settings as settings_file
-from .engine import Player, Studio
+from .commands import commands
+from .engine import Player, Studio, Synthesizer
 from .engine_room import Dropped, EngineRoom
+from .fitting import Fitting
 from .history import History, Utterance, distinct_options
-from .jobs import JobEnded, JobProgressed, Jobs
-from .screens.form import Field, Form, Question
-from .screens.help import HelpScreen
+from .jobs import Job, JobEnded, JobProgressed, Jobs
+from .screens.help import HelpScreen, key_groups
 from .screens.history import HistoryScreen
 from .screens.main import MainScreen
-from .screens.record import Recorded, RecordScreen
 from .screens.settings import SettingsScreen
-from .session import Recovered, Session
+from .session import Session
 from .speaking import Made
+from .takes import Takes
 from .themes import ALL
 
 PATIENCE = 1.0  # seconds that leaving waits for the jobs
+ADVICE_OF_THE_COMMAND = "; write a file instead: -o speech.wav"  # there is no such option here
 
 
-class S2App(App[int]):
+class S2App(Takes, App[int]):
     """`config` and `state` are folders; `overrides` are settings of this run only, such as the command line's model."""
 
     TITLE = "s2mlx"
@@ -61,6 +63,7 @@ class S2App(App[int]):
         self.settings = self._kept.replace(**overrides)
         self.session = Session(state)
         self.history = History(state / "history", studio.write_audio, studio.read_audio)
+        self.fitting = Fitting(self.library)
         self.guests = guests or {}  # voices for this run only, by name
         self.jobs = Jobs(self)
         self.room = EngineRoom(studio, self.jobs, self._engine_changed)
@@ -81,7 +84,7 @@ class S2App(App[int]):
             self.notify(complaint, severity="warning")
         self.room.load(self.settings)
         self.jobs.start("recover", lambda job: self.session.adopt_broken_recording(),
-                        done=lambda _: self._offer_kept_take())
+                        done=lambda _: self.offer_kept_take())
 
     # what happens in jobs
 
@@ -107,7 +110,7 @@ class S2App(App[int]):
     def explain(self, error: BaseException) -> str:
         """An error in one line, as the user should hear it."""
         if isinstance(error, S2Error):
-            return str(error)
+            return str(error).removesuffix(ADVICE_OF_THE_COMMAND)
         if isinstance(error, Dropped):
             return "cancelled"
         if isinstance(error, OSError):
@@ -123,10 +126,6 @@ class S2App(App[int]):
             return
         line = self.explain(error)
         self.notify(f"{line}\n{way_on}".strip(), severity="error", timeout=12, markup=False)
-        self._main.status.say(line)
-
-    def tell(self, line: str) -> None:
-        self.notify(line, markup=False)
         self._main.status.say(line)
 
     def _log(self, error: BaseException) -> None:
@@ -179,8 +178,9 @@ class S2App(App[int]):
         """On a job's thread. Raises DeviceError."""
         return self.studio.player(rate, self.settings.output, self.settings.prebuffer)
 
-    def load_voice(self, name: str):
-        return self.guests.get(name) or self.library.get(name)
+    def load_voice(self, name: str, engine: Synthesizer, job: Job):
+        """The voice as `engine` takes it. Raises VoiceError."""
+        return self.fitting.fit(name, self.guests.get(name) or self.library.get(name), engine, job)
 
     def voice_names(self) -> list[str]:
         return [*self.library.names(), *self.guests]
@@ -218,50 +218,6 @@ class S2App(App[int]):
 
     # moving between screens
 
-    def record(self, live: bool) -> None:
-        """To the recording screen; a take that waits there comes first."""
-        new = lambda: self._open_recording(RecordScreen(live, **self._countdown))
-        take = self.session.unsaved_take()
-        if take is None:
-            new()
-        else:
-            self._offer_take(take, ("drop", "Delete it, record anew"), new)
-
-    def _open_recording(self, screen: RecordScreen) -> None:
-        def back(recorded: Recorded | None) -> None:
-            if recorded:
-                self._main.use_voice(recorded.name, recorded.speak)
-
-        self.push_screen(screen, back)
-
-    def _offer_kept_take(self) -> None:
-        take = self.session.unsaved_take()
-        if take and self.screen is self._main:  # elsewhere the recording screen offers it
-            self._offer_take(take, ("drop", "Delete it"), lambda: None)
-
-    def _offer_take(self, take: Recovered, drop: tuple[str, str], dropped: Callable[[], None]) -> None:
-        """Offer a take that never became a voice; `dropped()` goes on without it."""
-        def answered(what: str | None) -> None:
-            if what == "review":
-                self._open_recording(RecordScreen(recovered=take, **self._countdown))
-            elif what == "drop":
-                self.session.drop_take()
-                dropped()
-
-        self.push_screen(Question(f"A recording of {len(take.samples) / take.rate:.1f} s was not made a voice yet.",
-                                  (("review", "Look at it"), ("later", "Not now"), drop)), answered)
-
-    def leave_take(self, screen: RecordScreen) -> None:
-        """The user leaves the recording with a take in hand."""
-        def answered(what: str | None) -> None:
-            if what == "drop":
-                self.session.drop_take()
-            if what in ("keep", "drop"):
-                screen.dismiss(None)
-
-        self.push_screen(Question("The take is not a voice yet.", (
-            ("stay", "Stay"), ("keep", "Keep it for later"), ("drop", "Delete it"))), answered)
-
     def action_history(self) -> None:
         def back(entry: Utterance | None) -> None:
             if entry:
@@ -281,46 +237,10 @@ class S2App(App[int]):
         self.push_screen(SettingsScreen())
 
     def action_help(self) -> None:
-        groups = []
-        for title, node in (("Keys here", self.focused), ("Keys of this screen", self.screen), ("Everywhere", self)):
-            if node is None:
-                continue
-            keys = [(binding.key_display or self.get_key_display(binding), binding.description)
-                    for binding in _bindings(type(node)) if binding.description]
-            if keys:
-                groups.append((title, keys))
-        self.push_screen(HelpScreen(groups))
+        self.push_screen(HelpScreen(key_groups(self)))
 
     def get_system_commands(self, screen: Screen) -> Iterable[SystemCommand]:
-        if screen is self._main:
-            main = self._main
-            yield SystemCommand("Speak", "the text in the chosen voice", main.action_speak)
-            yield SystemCommand("Replay", "the last utterance", main.action_replay)
-            yield SystemCommand(
-                "Save sound", "the last utterance to a file, its frames too if wanted", main.action_save
-            )
-            yield SystemCommand("Live clone", "record, and hear the text in that voice", main.action_live)
-            yield SystemCommand("Record a voice", "from the microphone", main.action_record)
-            yield SystemCommand("Add a voice from a clip", "an audio file and its words", main.add_voice)
-            yield SystemCommand("Import a voice", "a .s2voice file", main.import_voice)
-            yield SystemCommand("Open a text file", "in place of the text here", self._open_text)
-            yield SystemCommand("Clear the text", "ctrl+z brings it back", main.editor.area.clear)
-            yield SystemCommand("History", "everything spoken", self.action_history)
-        yield SystemCommand("Settings", "model, sampling, devices, latency, theme", self.action_settings)
-        for theme in ALL:
-            name = theme.name
-            yield SystemCommand(f"Theme {name.removeprefix('s2-')}", "", lambda name=name: self.change(theme=name))
-        yield SystemCommand("Help", "keys, and how things are done", self.action_help)
-        yield SystemCommand("Quit", "at once; everything is kept", self.action_quit)
-
-    def _open_text(self) -> None:
-        def opened(values: dict | None) -> None:
-            if values:
-                path = Path(values["path"]).expanduser()
-                self.jobs.start("open", lambda job: _read_text(path), done=self._main.editor.load)
-
-        check = lambda v: "" if Path(v["path"]).expanduser().is_file() else f"there is no file {v['path']}"
-        self.push_screen(Form("Open a text file", [Field("path", "File")], "Open", check), opened)
+        return commands(self, screen)
 
     async def action_quit(self) -> None:
         """Silence first, then leave; the jobs are told to end."""
@@ -348,19 +268,3 @@ class S2App(App[int]):
         if ended and self.room.engine:
             self.room.engine.close()
         return ended
-
-
-def _read_text(path: Path) -> str:
-    with open(path, "rb") as file:
-        data = file.read(1 << 20)
-    return data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\0", "")
-
-
-def _bindings(kind: type) -> list[Binding]:
-    """The bindings a class and its bases in this app declare, one a key."""
-    found: dict[str, Binding] = {}
-    for base in kind.__mro__:
-        if base.__module__.startswith(__package__):
-            for binding in base.__dict__.get("BINDINGS", ()):
-                found.setdefault(binding.description, binding)
-    return list(found.values())

@@ -69,6 +69,16 @@ class Turn:
     def wait(self, timeout: float | None = None) -> bool:
         return not self.current or self._player.wait(timeout)
 
+    @property
+    def paused(self) -> bool:
+        return self._asked(lambda: self._player.paused, False)
+
+    def pause(self) -> None:
+        self._asked(self._player.pause)
+
+    def resume(self) -> None:
+        self._asked(self._player.resume)
+
     def stop(self) -> None:
         self._asked(self._player.stop)
 

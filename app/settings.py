@@ -16,22 +16,13 @@ THEMES = ("s2-dark", "s2-light", "s2-contrast")
 
 
 @dataclass(frozen=True)
-class Settings:
-    """None means: whatever the command would take by default."""
+class Settings(Options):
+    """The options of a request and what the app adds. None means: whatever the command would take by default."""
 
     model: str | None = None
     tokenizer: str | None = None
     compat: str | None = None          # None | "s2cpp"
     memory_limit_gb: float | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    top_k: int | None = None
-    seed: int | None = None
-    max_frames: int | None = None
-    min_frames: int = 0
-    pause_ms: int = 250
-    trim: bool = False
-    normalize: bool = False
     output: str | None = None          # device names
     input: str | None = None
     prebuffer: float | None = None     # seconds heard late on purpose; None: sized from the measured speed
@@ -41,7 +32,7 @@ class Settings:
     languages: dict[str, str] = field(default_factory=dict)  # of the voices, by name
 
     def __post_init__(self):
-        self.options()
+        super().__post_init__()
         _need(self.theme in THEMES, f"theme must be one of {', '.join(THEMES)}")
         _need(self.compat in (None, "s2cpp"), "compat must be empty or s2cpp")
         _need(self.memory_limit_gb is None or 0 < self.memory_limit_gb <= 4096, "memory limit must be above 0 GB")
@@ -49,12 +40,8 @@ class Settings:
         _need(len(self.cast) <= 16, "at most 16 speakers can be bound")
 
     def options(self) -> Options:
-        """The request options among the settings; raises UsageError as Options does."""
-        names = {f.name for f in dataclasses.fields(Options)} & {f.name for f in dataclasses.fields(self)}
-        return Options(**{name: getattr(self, name) for name in names})
-
-    def replace(self, **changes) -> Settings:
-        return dataclasses.replace(self, **changes)
+        """The options of a request alone."""
+        return Options(**{f.name: getattr(self, f.name) for f in dataclasses.fields(Options)})
 
 
 def _need(ok: bool, message: str) -> None:
@@ -84,7 +71,7 @@ def save(path: Path, settings: Settings) -> None:
 
 
 _FLOATS = {"temperature", "top_p", "memory_limit_gb", "prebuffer"}
-_INTS = {"top_k", "seed", "max_frames", "min_frames", "pause_ms"}
+_INTS = {"top_k", "seed", "max_frames", "min_frames", "pause_ms", "batch"}
 _BOOLS = {"trim", "normalize"}
 
 

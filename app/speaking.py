@@ -95,19 +95,19 @@ class Sounding:
 class Speaking(Sounding):
     """Runs a request through the engine into a player.
 
-    `load_voice(name)` and `open_player()` are called on the job's thread; the latter may raise DeviceError. `follower`,
-    which says what sentence is heard, is there before the first message.
+    `load_voice(name, engine, job)` and `open_player()` are called on the job's thread; the latter may raise DeviceError.
+    `follower`, which says what sentence is heard, is there before the first message.
     """
 
     follower: Follower
+    unheard = False  # the loudspeaker refused or vanished
 
-    def __init__(self, studio: Studio, engine: Synthesizer, request: Request, load_voice: Callable[[str], Any],
+    def __init__(self, studio: Studio, engine: Synthesizer, request: Request, load_voice: Callable[[str, Synthesizer, Job], Any],
                  open_player: Callable[[], Player], post: Callable[[Message], Any]):
         super().__init__()
         self.engine, self.request = engine, request
         self._studio, self._load_voice, self._open_player, self._post = studio, load_voice, open_player, post
         self._expected = 0.0
-        self._unheard = False
 
     def run(self, job: Job) -> Made:
         self.job = job
@@ -115,7 +115,7 @@ class Speaking(Sounding):
         self._expected = estimate(text)
         self.follower = Follower(text, self._studio.sentences(text), estimate)
         made = Made(self.request, self.engine.sample_rate, when=time.strftime("%Y-%m-%dT%H:%M:%S"))
-        voice = [self._load_voice(name) for name in self.request.names] or None
+        voice = [self._load_voice(name, self.engine, job) for name in self.request.names] or None
         self._try(self._open)
         reasons = []
         stream = self.engine.stream(self.request.text, voice=voice, options=self.request.options, cancel=job.cancel,
@@ -148,7 +148,7 @@ class Speaking(Sounding):
         self.player = self._open_player()
 
     def _play(self, chunk: AudioChunk) -> None:
-        if self.player is None or self._unheard:
+        if self.player is None or self.unheard:
             return
         if self.player.error:
             raise self.player.error
@@ -162,8 +162,8 @@ class Speaking(Sounding):
         try:
             step()
         except (S2Error, OSError) as error:
-            if not self._unheard:
-                self._unheard = True
+            if not self.unheard:
+                self.unheard = True
                 self._post(SpeechUnheard(self, error))
 
 

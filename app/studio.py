@@ -30,7 +30,7 @@ class LocalStudio:
                          on_progress=lambda done, total: on_progress(done / total))
 
     def model_facts(self, model: str | None) -> str:
-        from s2mlx.cli.info import describe  # what `s2mlx info` says
+        from s2mlx.model_facts import describe
         from s2mlx.models import find_model
         from s2mlx.weights import open_checkpoint
 

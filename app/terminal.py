@@ -17,13 +17,16 @@ LARGEST_LOG = 1 << 20  # bytes
 
 @contextmanager
 def own_terminal(log: Path) -> Iterator[None]:
-    """While inside, `sys.__stderr__` is the terminal and descriptor 2 goes to the log file, or nowhere without one."""
+    """While inside, `sys.__stderr__` is the terminal and descriptor 2 goes to the log file, or nowhere without one.
+
+    Where descriptor 2 was led to a file already, it stays there, and descriptor 1 gives the terminal."""
     sys.__stderr__.flush()
     kept, picture = os.dup(2), sys.__stderr__
-    sys.__stderr__ = os.fdopen(os.dup(2), "w", encoding=picture.encoding, errors=picture.errors)
-    noise = _open(log)
-    os.dup2(noise, 2)
-    os.close(noise)
+    sys.__stderr__ = os.fdopen(os.dup(2 if os.isatty(2) else 1), "w", encoding=picture.encoding, errors=picture.errors)
+    if os.isatty(2):
+        noise = _open(log)
+        os.dup2(noise, 2)
+        os.close(noise)
     try:
         yield
     finally:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
+from textual.dom import DOMNode
 from textual.screen import ModalScreen
 from textual.widgets import Footer, Static
 
@@ -42,3 +43,24 @@ class HelpScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#help").focus()
+
+
+def key_groups(app: App) -> list[tuple[str, list[tuple[str, str]]]]:
+    """For `HelpScreen`: the keys of the app's screen, then of each of its panes, the one in focus first, then the app's."""
+    panes = sorted(app.screen.query("*"), key=lambda pane: pane is not app.focused)
+    nodes: list[tuple[str, DOMNode]] = [("Keys of this screen", app.screen)]
+    nodes += {type(pane): (f"In {pane.PLACE}", pane) for pane in panes if hasattr(pane, "PLACE")}.values()
+    nodes.append(("Everywhere", app))
+    return [(title, [(binding.key_display or app.get_key_display(binding), binding.description)
+                     for binding in _bindings(type(node))]) for title, node in nodes]
+
+
+def _bindings(kind: type) -> list[Binding]:
+    """What a class and its bases in this app declare, one binding for each description."""
+    found: dict[str, Binding] = {}
+    for base in kind.__mro__:
+        if base.__module__.startswith(__package__.partition(".")[0]):
+            for binding in base.__dict__.get("BINDINGS", ()):
+                if binding.description:
+                    found.setdefault(binding.description, binding)
+    return list(found.values())

@@ -34,7 +34,8 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
         Binding("c", "copy", "Command"),
         Binding("d,delete", "delete", "Delete"),
         Binding("escape", "back", "Back"),
-        Binding("f1,question_mark", "app.help", "Help", key_display="?/F1"),
+        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
+        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]
 
     def __init__(self):

@@ -12,17 +12,17 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Footer, TextArea
 
-from s2mlx.speech import CANCELLED, LENGTH
 
 from .. import tags
 from ..follow import Follower
 from ..jobs import Job
-from ..speaking import Listening, Made, Request, Sounding, Speaking, SpeechFrames, SpeechMade, SpeechUnheard
+from ..speaking import Made, Request, Sounding, Speaking
 from ..widgets.editor import Editor
-from ..widgets.status_line import Figures, StatusLine, slow_advice
+from ..widgets.status_line import StatusLine
 from ..widgets.transport import Transport
 from ..widgets.voice_list import VoiceList
 from ..widgets.waveform import Waveform
+from .hearing import Hearing
 from .saving import Saving
 from .voice_actions import VoiceActions
 
@@ -42,7 +42,7 @@ BUTTONS = (
 )
 
 
-class MainScreen(VoiceActions, Saving, Screen):
+class MainScreen(Hearing, VoiceActions, Saving, Screen):
     app: S2App
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
@@ -51,12 +51,14 @@ class MainScreen(VoiceActions, Saving, Screen):
         Binding("ctrl+s", "speak", "Speak", show=False),
         Binding("escape", "stop", "Stop"),
         Binding("ctrl+b", "replay", "Replay", show=False),
+        Binding("f2", "pause", "Pause", key_display="F2"),
         Binding("ctrl+o", "save", "Save sound", show=False),
         Binding("ctrl+l", "live", "Live clone", show=False),
         Binding("ctrl+r", "record", "Record", show=False),
         Binding("ctrl+t", "app.history", "History"),
         Binding("ctrl+g", "app.settings", "Settings"),
-        Binding("f1,question_mark", "app.help", "Help", key_display="?/F1"),
+        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
+        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]
 
     def __init__(self, text: str):
@@ -85,13 +87,15 @@ class MainScreen(VoiceActions, Saving, Screen):
 
     def on_mount(self) -> None:
         self.query_one("#voices").border_title = "Voices"
-        self.query_one("#voices").border_subtitle = "^r records  a adds"
         self.editor.border_title = "Text"
         self._ticking = self.set_interval(TICK, self.tick, pause=True)
         self.editor.area.focus()
         self.ready = True
         self.refresh_voices()
         self.engine_changed()
+
+    def say(self, text: str) -> None:
+        self.status.say(text)
 
     wave = property(lambda self: self.query_one(Waveform))
     status = property(lambda self: self.query_one(StatusLine))
@@ -146,6 +150,8 @@ class MainScreen(VoiceActions, Saving, Screen):
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         if action == "stop":
             return bool(self.sounding or self.work or self.app.room.loading)
+        if action == "pause":
+            return self.sounding is not None
         return True
 
     def action_speak(self) -> None:
@@ -194,25 +200,6 @@ class MainScreen(VoiceActions, Saving, Screen):
         else:
             self.app.room.drop()
 
-    def action_replay(self, begin: float = 0.0) -> None:
-        if self.made is None or not self.made.samples:
-            self.status.say("nothing to replay yet: ^s speaks the text")
-            return
-        self.listen(self.made.whole(), self.made.rate, begin)
-
-    def listen(self, samples, rate: int, begin: float = 0.0, what: str = "replaying") -> None:
-        """Play samples float32 [n] from `begin` seconds on."""
-        self.silence()
-        self.wave.show(samples, rate)
-        rest = samples[int(begin * rate):]
-        self._sound(Listening(rest, lambda: self.app.open_player(rate), begin), what)
-
-    def silence(self) -> None:
-        """Stop whatever sounds, now."""
-        if self.sounding:
-            self.sounding.stop()
-            self._ended(self.sounding)
-
     @on(Waveform.Sought)
     def _sought(self, event: Waveform.Sought) -> None:
         if self.made and self.made.samples and not isinstance(self.sounding, Speaking):
@@ -229,127 +216,11 @@ class MainScreen(VoiceActions, Saving, Screen):
     def use_voice(self, name: str, speak: bool) -> None:
         """Back from the recording with a new voice."""
         self.bind(name, 0)
-        self.refresh_voices()
+        self.refresh_voices(name)
         self.status.say(f"voice {name} is ready: ^s speaks")
         self.editor.area.focus()
         if speak:
             self.action_speak()
-
-    # sound under way
-
-    def _sound(self, sounding: Sounding, state: str) -> None:
-        self.sounding = sounding
-        self._offset = getattr(sounding, "begin", 0.0)
-        self._seen_gaps = 0
-        self.app.jobs.start("sound", sounding.run, done=lambda result: self._ended(sounding),
-                            failed=lambda error: self._sound_failed(sounding, error))
-        self.status.say(state)
-        self._ticking.resume()
-        self.allow()
-
-    def _sound_failed(self, sounding: Sounding, error: BaseException) -> None:
-        if sounding is self.sounding:
-            self._ended(sounding)
-            self.app.complain(error)
-
-    def _ended(self, sounding: Sounding) -> None:
-        if sounding is not self.sounding:
-            return
-        self.sounding = None
-        self._ticking.pause()
-        self.wave.complete()
-        self.wave.play_at(None)
-        self.editor.mark(None)
-        if self.status.state.startswith(("speaking", "replaying", "playing", "listening")):
-            self.status.say("ready")
-        self.show_figures()
-        self.allow()
-
-    def tick(self) -> None:
-        """Look at the player and draw what is heard now."""
-        player = self.sounding.player if self.sounding else None
-        if player is None:
-            return
-        heard, lead = player.position, player.lead
-        position = self._offset + heard
-        buffering = isinstance(self.sounding, Speaking) and heard == 0 and lead > 0
-        self.wave.play_at(
-            position, f"buffering {lead:.1f} of {player.prebuffer:.1f} s" if buffering else f"buffer {lead:.1f} s"
-        )
-        if self.follower and self.made and self.made.request.text == self.editor.text and heard > 0 \
-                and self.wave.envelope.seconds >= position:
-            self.editor.mark(self.follower.at(position))
-        self.show_figures(lead, player.underruns)
-
-    @on(SpeechFrames)
-    def _frames(self, event: SpeechFrames) -> None:
-        if event.speaking is not self.latest:
-            return
-        chunk = event.chunk
-        self.made.samples.append(chunk.samples)
-        self.made.stats = chunk.stats
-        self.wave.extend(chunk.samples)
-        self.follower = event.speaking.follower
-        self.follower.heard(
-            chunk.part, chunk.span, len(chunk.samples) / chunk.sample_rate, chunk.finish_reason is not None
-        )
-        if event.speaking is not self.sounding:
-            return
-        rtf = chunk.stats.rtf
-        part = f"speaking part {chunk.part + 1} of {chunk.parts}" if chunk.parts > 1 else "speaking"
-        self.status.say(f"{part}: {slow_advice(rtf, '')}" if rtf and rtf > 1 and chunk.stats.frames > 10 else part)
-        if event.speaking.player is None:
-            self.show_figures()
-
-    @on(SpeechMade)
-    def _speech_made(self, event: SpeechMade) -> None:
-        made = event.made
-        self.app.remember(made)
-        if event.speaking is not self.latest:
-            return
-        self.made = made
-        self.wave.complete(made.whole())
-        self.show_figures()
-        self.allow()
-        if made.finish_reason == LENGTH:
-            self.status.say(
-                f"the limit of {made.stats.frames} frames ended the speech, not the model: raise max frames in the "
-                "settings, ^g"
-            )
-        elif not made.stats.frames and made.finish_reason != CANCELLED:
-            self.status.say(
-                "the model ended the speech at once: try another seed, or min frames 20 in the settings, ^g"
-            )
-
-    @on(SpeechUnheard)
-    def _unheard(self, event: SpeechUnheard) -> None:
-        if event.speaking is self.sounding:
-            self.app.complain(
-                event.error,
-                "The speech is still being made: save it with ^o, or choose another output in "
-                "the settings (^g) and replay with ^b.",
-            )
-
-    def show_figures(self, lead: float | None = None, gaps: int = 0) -> None:
-        engine, stats = self.app.room.engine, self.made.stats if self.made else None
-        memory = max(stats.peak_memory if stats else 0, engine.memory if engine else 0) or None
-        some = stats is not None and stats.frames > 0
-        self.status.show(
-            Figures(
-                stats.first_audio if some else None,
-                stats.rtf if some else None,
-                stats.frames if some else 0,
-                lead,
-                gaps,
-                memory,
-                engine.name if engine else "",
-                self._device(),
-            )
-        )
-
-    def _device(self) -> str:
-        player = self.sounding.player if self.sounding else None
-        return (player.device_name if player else None) or self.app.settings.output or "default output"
 
     # the cast
 

@@ -54,7 +54,8 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         Binding("ctrl+s", "save", "Save voice", show=False),
         Binding("ctrl+n", "next_sentence", "Next sentence"),
         Binding("escape", "back", "Stop/back"),
-        Binding("f1,question_mark", "app.help", "Help", key_display="?/F1"),
+        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
+        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]
 
     def __init__(self, live: bool = False, recovered: Recovered | None = None, countdown: float = COUNTDOWN):

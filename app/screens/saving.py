@@ -42,7 +42,7 @@ def path_check(endings: tuple[str, ...]) -> Callable[[dict], str]:
 
 
 class Saving:
-    """For screens: asks for a name and writes the file from a job."""
+    """For screens that `say` things: asks for a name and writes the file from a job."""
 
     def action_save(self) -> None:
         made = self.made
@@ -75,6 +75,6 @@ class Saving:
                     np.save(path.with_suffix(".npy"), codes)
                 return path
 
-            self.app.jobs.start("save", work, done=lambda path: self.app.tell(f"saved {path}"))
+            self.app.jobs.start("save", work, done=lambda path: self.say(f"saved {path}"))
 
         self.app.push_screen(Form("Save the sound", fields, "Save", path_check(ENDINGS)), save)

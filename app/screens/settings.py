@@ -58,7 +58,8 @@ class SettingsScreen(Screen[None]):
         Binding("escape", "back", "Done"),
         Binding("down", "app.focus_next", "Next", show=False),
         Binding("up", "app.focus_previous", "Previous", show=False),
-        Binding("f1,question_mark", "app.help", "Help", key_display="?/F1"),
+        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
+        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]
 
     def __init__(self):

@@ -17,8 +17,8 @@ from .saving import path_check
 class VoiceActions:
     """A part of the main screen."""
 
-    def refresh_voices(self) -> None:
-        """Read the library again and show it."""
+    def refresh_voices(self, highlight: str | None = None) -> None:
+        """Read the library again and show it, with the voice `highlight` in the hand if it is there."""
         app = self.app
 
         def work(job) -> list[VoiceRow]:
@@ -27,7 +27,10 @@ class VoiceActions:
             ]
 
         def show(rows: list[VoiceRow]) -> None:
-            self.query_one(VoiceList).show(rows, app.settings.cast)
+            voices = self.query_one(VoiceList)
+            voices.show(rows, app.settings.cast)
+            if highlight:
+                voices.highlight(highlight)
             self.editor.speakers = [name or OWN for name in app.settings.cast] or [OWN]
 
         app.jobs.start("voices", work, done=show)
@@ -102,7 +105,7 @@ class VoiceActions:
                     languages[new] = languages.pop(name)
                 self.app.change(cast=tuple(new if one == name else one for one in self.app.settings.cast),
                                 languages=languages)
-                self.refresh_voices()
+                self.refresh_voices(new)
                 self.status.say(f"{name} is now {new}")
 
             self._work("rename", f"renaming {name}", lambda job: self.app.library.rename(name, new), done)
@@ -126,7 +129,7 @@ class VoiceActions:
             self.app.deleted.pop()
             self.query_one(VoiceList).can_undo = bool(self.app.deleted)
             self.app.change(cast=cast)
-            self.refresh_voices()
+            self.refresh_voices(name)
             self.status.say(f"{name} is back")
 
         self._work("undo", f"bringing back {name}", lambda job: self.app.library.restore(token), done)
@@ -196,17 +199,17 @@ class VoiceActions:
     def _arrived(self, name: str) -> None:
         if name in self.app.library.names():
             self.bind(name, 0)
-            self.refresh_voices()
+            self.refresh_voices(name)
             self.status.say(f"voice {name} is ready: ^s speaks")
 
 
 def _row(app, info) -> VoiceRow:
-    """A saved voice as the list shows it; one that the loaded model cannot use says so."""
+    """A saved voice as the list shows it; one that the loaded model cannot use, not even by its clip, says so."""
     language = app.settings.languages.get(info.name, "")
     try:
-        config = getattr(app.room.engine, "config", None)
-        if config is not None and not info.problem:
-            app.library.get(info.name).check(config)
+        engine = app.room.engine
+        if engine and not info.problem and not info.has_clip:
+            app.fitting.check(engine, app.library.get(info.name))
         clip = app.library.clip(info.name) if info.has_clip and not info.problem else None
     except (S2Error, OSError) as error:
         return VoiceRow(info.name, language=language, trouble=str(error))

@@ -75,7 +75,6 @@ class StatusLine(Widget):
         self._state.update(f"{self.state}{place.rjust(room + 3)}" if len(place) <= room else self.state, layout=False)
 
 
-def slow_advice(rtf: float, model: str) -> str:
-    """What helps when the model is slower than real time."""
-    return (f"slower than real time ({rtf:.1f} s for each second): the sound waits until it can play through. "
-            f"A smaller file of {model or 'the model'} (q6_k, q4_k) or shorter text helps.")
+def slow_advice(rtf: float) -> str:
+    """What helps when the model is slower than real time. Fits 80 columns with what is done before it."""
+    return f"slower than real time ({rtf:.1f}x); a smaller model file helps"

@@ -19,6 +19,7 @@ STEP, LEAP = 0.05, 0.5  # seconds a key moves a handle
 class Trimmer(Waveform, can_focus=True):
     """`begin` and `end` are the handles, in seconds. What lies outside is drawn as dots on the middle line."""
 
+    PLACE = "the waveform"  # for the help
     BINDINGS = [
         Binding("left", "move(-1, False)", "Trim", key_display="←/→"),
         Binding("right", "move(1, False)", "Trim", show=False),

@@ -29,6 +29,7 @@ class VoiceRow:
 class VoiceList(OptionList):
     """Row 0 is the model's own voice; a number before a name is the speaker it is bound to."""
 
+    PLACE = "the list of voices"  # for the help
     BINDINGS = [
         Binding("space", "ask('audition')", "Listen"),
         Binding("a", "ask('add')", "Add"),
@@ -60,6 +61,15 @@ class VoiceList(OptionList):
         self.rows: list[VoiceRow] = []
         self.cast: tuple[str | None, ...] = ()
         self.can_undo = False  # a deleted voice may come back
+
+    def on_mount(self) -> None:
+        self.border_subtitle = "^r records"
+
+    def on_focus(self) -> None:
+        self.border_subtitle = "^r records  a adds"
+
+    def on_blur(self) -> None:
+        self.border_subtitle = "^r records"
 
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         return self.can_undo if (action, parameters) == ("ask", ("undo",)) else True

@@ -6,6 +6,7 @@ import re
 
 from ..errors import ModelError, UsageError
 from ..models import KNOWN
+from ..model_facts import LICENCE
 from . import model
 
 # What is taken of a checkpoint folder: no samples, no pictures.
@@ -18,7 +19,7 @@ def configure(parser) -> None:
                         help="owner/repo, owner/repo:file, or a known name: " + ", ".join(KNOWN))
     model.add_manners(parser)
     parser.epilog = ("The cache is where HF_HOME says; with HF_HUB_OFFLINE=1 what is there already is found.\n"
-                     "A download that was stopped goes on where it stopped.\n\n" + model.LICENCE)
+                     "A download that was stopped goes on where it stopped.\n\n" + LICENCE)
 
 
 def run(args, console) -> int:
@@ -36,7 +37,7 @@ def run(args, console) -> int:
     console.clear()
     print(path)
     if "s2-pro" in repository.lower():
-        console.note(model.LICENCE)
+        console.note(LICENCE)
     return 0
 
 

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 
-from ..weights.layout import role
 from . import model
 from .terminal import size, table
-
-_POSITIONS = 2048  # of the KV cache that `memory_needed` counts: a reference of 20 s and a pass of 60 s
 
 
 def configure(parser) -> None:
@@ -22,6 +18,7 @@ def configure(parser) -> None:
 
 
 def run(args, console) -> int:
+    from ..model_facts import describe
     from ..models import find_model
     from ..weights import open_checkpoint
 
@@ -31,30 +28,6 @@ def run(args, console) -> int:
     facts["is_demo"] = found.is_demo
     print(json.dumps(facts) if args.json else _text(facts))
     return 0
-
-
-def describe(checkpoint) -> dict:
-    """What can be said of an open checkpoint without building a network."""
-    config, types, parameters, weights = checkpoint.config, {}, 0, 0
-    for name, tensor in checkpoint.tensors.items():
-        entry = types.setdefault(tensor.type.name, {"tensors": 0, "bytes": 0})
-        entry["tensors"] += 1
-        entry["bytes"] += tensor.nbytes
-        elements = math.prod(tensor.shape)
-        parameters += elements
-        dense = role(name) == "other" or tensor.storage.value == "dense"
-        weights += 4 * elements if dense else tensor.nbytes
-    slow, positions = config.slow, min(_POSITIONS, config.context_length)
-    kv_cache = 2 * slow.layers * slow.kv_heads * slow.head_dim * 4 * positions if slow else 0
-    return {"name": config.name, "path": str(checkpoint.path), "parameters": parameters,
-            "bytes": checkpoint.packed_bytes, "types": types, "config": dataclasses.asdict(config),
-            "memory": {"weights": weights, "kv_cache": kv_cache, "positions": positions, "needed": weights + kv_cache},
-            "licence": model.LICENCE if is_s2_pro(config) else None}
-
-
-def is_s2_pro(config) -> bool:
-    """Are these the sizes of S2 Pro, whose weights have a licence of their own?"""
-    return config.slow is not None and (config.slow.dim, config.slow.layers, config.vocab_size) == (2560, 36, 155776)
 
 
 def _text(facts) -> str:

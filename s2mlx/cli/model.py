@@ -6,9 +6,6 @@ import argparse
 
 from ..models import RECOMMENDED
 
-LICENCE = ('S2 Pro is for research and non-commercial use; a product with it shows "Built with Fish Audio". '
-           "This model is licensed under the Fish Audio Research License, Copyright (c) 39 AI, INC. All Rights "
-           "Reserved.")
 POSITIONAL = "as for -m; default: the configured model, else the demo voice"
 _S2_PRO = f"for S2 Pro: s2mlx download {RECOMMENDED}, then -m {RECOMMENDED} or S2MLX_MODEL={RECOMMENDED}"
 

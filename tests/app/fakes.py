@@ -114,7 +114,7 @@ class FakePlayer:
 
     @property
     def position(self):
-        if not self.speed or self._start is None:
+        if not self.speed or self.paused or self._start is None:
             return self._at
         return min(self.queued, (time.monotonic() - self._start) * self.speed)
 
@@ -126,7 +126,7 @@ class FakePlayer:
     def lead(self):
         return self.queued - self.position
 
-    prebuffer, device_name = 0.5, "Built-in Output"
+    prebuffer, device_name, paused = 0.5, "Built-in Output", False
 
     def play(self, samples):
         self._start = self._start or time.monotonic()
@@ -138,6 +138,12 @@ class FakePlayer:
 
     def finish(self):
         self.finished = True
+
+    def pause(self):
+        self._at, self.paused = self.position, True
+
+    def resume(self):
+        self.paused = False
 
     def wait(self, timeout=None):
         if not self.stopped and self.position < self.queued:

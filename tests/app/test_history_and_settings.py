@@ -196,10 +196,21 @@ async def test_help_lists_the_keys_of_the_screen(make_app):
         assert isinstance(app.screen, HelpScreen)
         text = " ".join(str(child.content) for child in app.screen.query("Static"))
         assert "Speak" in text and "^t" in text and "How" in text
+        assert "In the list of voices" in text and "0-9" in text and "Export" in text
         await pilot.press("escape")
-        app._main.query_one("#voices").focus()
+
+        def promised():
+            return {key.key_display for key in app.screen.query("FooterKey") if key.description == "Help"}
+
+        await until(pilot, lambda: promised() == {"F1"})
+        assert "a adds" not in app._main.query_one("#voices").border_subtitle
         await pilot.press("?")
-        assert "Export" in " ".join(str(child.content) for child in app.screen.query("Static"))
+        assert app._main.editor.text.startswith("?")  # which is why the footer does not promise it here
+        app._main.query_one("#voices").focus()
+        await until(pilot, lambda: promised() == {"?/F1"})
+        assert "a adds" in app._main.query_one("#voices").border_subtitle
+        await pilot.press("?")
+        assert isinstance(app.screen, HelpScreen)
 
 
 async def test_the_palette_reaches_every_action(make_app, studio):

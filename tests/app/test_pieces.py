@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -172,21 +170,6 @@ def test_every_language_has_a_sentence():
     for name, code in reading.languages():
         assert name and reading.sentence(code)
     assert reading.sentence("xx") == reading.sentence("en") != reading.sentence("en", 1) and reading.sentence("de", 7)
-
-
-def test_what_libraries_do_to_stderr_does_not_reach_the_picture(tmp_path):
-    code = """
-import os, sys
-from pathlib import Path
-from s2mlx_app.terminal import own_terminal
-with own_terminal(Path(sys.argv[1])):
-    os.write(2, b"noise ")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # as PortAudio's binding does while it starts
-    sys.__stderr__.write("picture ")
-sys.__stderr__.write("after")
-"""
-    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "log")], capture_output=True, text=True)
-    assert (done.stderr, (tmp_path / "log").read_text()) == ("picture after", "noise ")
 
 
 class _Player:

@@ -2,6 +2,8 @@
 
 import threading
 
+import pytest
+
 from s2mlx.errors import DeviceError, GenerationError, ModelError
 from s2mlx_app.widgets.status_line import StatusLine
 from s2mlx_app.widgets.transport import Transport
@@ -153,6 +155,26 @@ async def test_saves_the_sound_and_asks_before_replacing(make_app, studio, tmp_p
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
         assert len(studio.files[target]) == 40 * 2048 and (tmp_path / "out.npy").exists()
+        assert state(app) == f"saved {target}" and not app._notifications
+
+
+async def test_pauses_and_goes_on(make_app, studio):
+    studio.engine.gate = threading.Semaphore(0)
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("f2")
+        assert state(app) == "ready"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app._main.made and app._main.made.samples)
+        await pilot.press("f2")
+        assert studio.players[0].paused and "F2 goes on" in state(app)
+        studio.engine.gate.release()
+        await until(pilot, lambda: app._main.made.stats.frames == 8)
+        assert "F2 goes on" in state(app)
+        await pilot.press("f2")
+        assert not studio.players[0].paused and state(app) == "speaking"
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.jobs.running)
 
 
 async def test_speaks_as_soon_as_the_model_is_there(make_app, studio):
@@ -188,13 +210,22 @@ async def test_a_model_that_fails_says_why(make_app, studio):
 
 
 async def test_without_a_loudspeaker_the_speech_is_still_made(make_app, studio):
-    studio.output_error = DeviceError("no output device")
+    from s2mlx.audio.devices import find
+
+    with pytest.raises(DeviceError) as nothing:
+        find([], None, output=True)
+    studio.output_error, studio.engine.rtf = nothing.value, 3.2
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
         assert app._main.made.stats.frames == 40 and "save" in enabled(app)
-        assert any("no output device" in note.message and "^o" in note.message for note in app._notifications)
+        [note] = app._notifications
+        assert "no output device" in note.message and "^o" in note.message and "-o" not in note.message
+        assert "^o saves it" in state(app)
+        await pilot.press("ctrl+b")
+        await until(pilot, lambda: not app.jobs.running)
+        assert "no output device" in state(app) and "-o" not in state(app)
 
 
 async def test_a_loudspeaker_that_vanishes_does_not_end_the_speech(make_app, studio):
@@ -245,7 +276,7 @@ async def test_slower_than_real_time_is_said(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: app._main.made and app._main.made.stats.frames == 40)
-        assert "slower than real time" in state(app)
+        assert "slower than real time" in state(app) and len(state(app)) < 78
 
 
 async def test_the_text_is_kept_and_comes_back(make_app):

@@ -1,7 +1,9 @@
 """Voices on the main screen, on a real library in a folder of the test's own."""
 
+import dataclasses
 import threading
 
+from s2mlx.config import ModelConfig
 from s2mlx.voice import Voice
 from s2mlx_app.widgets.status_line import StatusLine
 from s2mlx_app.widgets.voice_list import VoiceList
@@ -151,7 +153,25 @@ async def test_add_from_a_clip_can_be_cancelled(make_app, studio, tmp_path):
         await add()
         await until(pilot, lambda: not app.jobs.running)
         assert studio.library.get("clip").transcript == "What was said." and app.settings.cast == ("clip",)
+        assert app._main.query_one(VoiceList).current == "clip"
         assert studio.library.clip("clip") is not None
+
+
+async def test_a_voice_of_another_model_is_made_again_from_its_clip(make_app, studio):
+    studio.engine.config = ModelConfig(codec=dataclasses.replace(ModelConfig().codec, sample_rate=48000))
+    app = make_app(cast=("anna",))
+    async with running(app) as pilot:
+        _, anna, ben = prompts(app)
+        assert "8.2s" in anna and "unusable" in ben
+        for _ in range(2):
+            await pilot.press("ctrl+s")
+            await until(pilot, lambda: not app.jobs.running)
+        first, second = (request.voice[0] for request in studio.engine.requests)
+        assert first is second and first.transcript == "The words of anna." and first != a_voice("anna", 177)
+        app.change(cast=("ben",))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert "another model" in state(app) and len(studio.engine.requests) == 2
 
 
 async def test_a_voice_from_the_command_line_is_listed_but_not_saved(make_app, studio):
