@@ -1,4 +1,4 @@
-"""Voices as the loaded model takes them: one that was made for another model is made again from the clip kept with it."""
+"""Voices as the loaded model takes them: one of another model is made again from the clip that was kept with it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from s2mlx.errors import VoiceError
 
 from .engine import Synthesizer
+from .engine_room import Dropped
 from .jobs import Job
 
 
@@ -24,7 +25,7 @@ class Fitting:
             voice.check(config)
 
     def fit(self, name: str, voice: Any, engine: Synthesizer, job: Job) -> Any:
-        """The voice, or what `engine` makes of its clip. Raises VoiceError when there is no clip."""
+        """The voice, or what `engine` makes of its clip. Raises VoiceError without a clip, Dropped when cancelled."""
         try:
             self.check(engine, voice)
             return voice
@@ -37,5 +38,7 @@ class Fitting:
             return known[2]
         job.report(None, f"{name} was made for another model: making it again from its clip")
         made = engine.clone(clip, voice.transcript, name=voice.name, cancel=job.cancel)
+        if job.cancel.is_set():
+            raise Dropped
         self._made[name] = engine, voice, made
         return made

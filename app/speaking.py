@@ -102,7 +102,8 @@ class Speaking(Sounding):
     follower: Follower
     unheard = False  # the loudspeaker refused or vanished
 
-    def __init__(self, studio: Studio, engine: Synthesizer, request: Request, load_voice: Callable[[str, Synthesizer, Job], Any],
+    def __init__(self, studio: Studio, engine: Synthesizer, request: Request,
+                 load_voice: Callable[[str, Synthesizer, Job], Any],
                  open_player: Callable[[], Player], post: Callable[[Message], Any]):
         super().__init__()
         self.engine, self.request = engine, request

@@ -45,7 +45,6 @@ class Hearing:
     def _sound(self, sounding: Sounding, state: str) -> None:
         self.sounding, self._doing = sounding, state
         self._offset = getattr(sounding, "begin", 0.0)
-        self._seen_gaps = 0
         self.app.jobs.start("sound", sounding.run, done=lambda result: self._ended(sounding),
                             failed=lambda error: self._sound_failed(sounding, error),
                             progressed=lambda share, note: self.status.say(f"{note}  esc cancels"))
@@ -68,7 +67,7 @@ class Hearing:
         self.editor.mark(None)
         if self.status.state.startswith(("making", "speaking", "replaying", "listening", "paused")):
             unheard = isinstance(sounding, Speaking) and sounding.unheard
-            self.status.say("the speech is made: ^o saves it, ^b replays it" if unheard else "ready")
+            self.status.say("the speech is made: ^o saves it, ^g chooses an output" if unheard else "ready")
         self.show_figures()
         self.allow()
 

@@ -72,7 +72,6 @@ class MainScreen(Hearing, VoiceActions, Saving, Screen):
         self.follower: Follower | None = None
         self._speak_when_loaded = False
         self._offset = 0.0                 # seconds at which the playback began
-        self._seen_gaps = 0
         self._ticking: Timer | None = None
         self._autosave: Timer | None = None
 

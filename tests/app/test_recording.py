@@ -163,38 +163,30 @@ async def test_listening_plays_what_is_kept(make_app, studio):
         assert app.screen.sounding is None
 
 
-async def test_a_failing_engine_keeps_the_take(make_app, studio):
-    studio.engine.clone_fail = VoiceError("this clip holds no speech")
-    app = make_app()
-    async with running(app) as pilot:
-        await take(app, pilot)
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
-        assert "no speech" in label(app, "#verdict") and "kept" in label(app, "#verdict")
-        studio.engine.clone_fail = None
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: isinstance(app.screen, MainScreen))
-
-
-async def test_cloning_can_be_cancelled(make_app, studio):
-    studio.engine.clone_gate = threading.Event()
-    app = make_app()
-    async with running(app) as pilot:
-        await take(app, pilot)
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: "encoding" in label(app, "#cue"))
-        await pilot.press("escape")
-        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
-        assert "cancelled" in label(app, "#verdict") and studio.library.names() == ["anna", "ben"]
-
-
-async def test_a_taken_name_is_refused(make_app, studio):
+async def test_whatever_stops_the_cloning_the_take_is_kept(make_app, studio):
     app = make_app()
     async with running(app) as pilot:
         await take(app, pilot)
         app.screen.query_one("#name").value = "anna"
         await pilot.press("ctrl+s")
         assert "already" in label(app, "#verdict") and app.screen.state == REVIEW
+        app.screen.query_one("#name").value = "mine"
+
+        studio.engine.clone_gate = threading.Event()
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "encoding" in label(app, "#cue"))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
+        assert "cancelled" in label(app, "#verdict") and studio.library.names() == ["anna", "ben"]
+
+        studio.engine.clone_gate, studio.engine.clone_fail = None, VoiceError("this clip holds no speech")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
+        assert "no speech" in label(app, "#verdict") and "kept" in label(app, "#verdict")
+
+        studio.engine.clone_fail = None
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
 
 
 async def test_the_sentence_follows_the_language(make_app):
