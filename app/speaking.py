@@ -95,8 +95,8 @@ class Sounding:
 class Speaking(Sounding):
     """Runs a request through the engine into a player.
 
-    `load_voice(name, engine, job)` and `open_player()` are called on the job's thread; the latter may raise DeviceError.
-    `follower`, which says what sentence is heard, is there before the first message.
+    `load_voice(name, engine, job)` and `open_player()` are called on the job's thread and may raise S2Error. `follower`,
+    which says what sentence is heard, is there before the first message.
     """
 
     follower: Follower

@@ -18,8 +18,8 @@ RATE = 44100  # Hz
 class Taking:
     """The microphone is open from `start` on; the take is what comes after `begin`.
 
-    While it grows it is spooled; `keep(samples, rate)` is called on a job's thread as soon as the take has ended, before
-    anybody looks at it.
+    While it grows it is spooled; `keep(samples, rate)` is called on a job's thread as soon as it has ended, before anybody
+    looks at it.
     """
 
     def __init__(self, studio: Studio, jobs: Jobs, spool: Spool, keep: Callable[[np.ndarray, int], None]):

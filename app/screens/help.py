@@ -46,7 +46,7 @@ class HelpScreen(ModalScreen[None]):
 
 
 def key_groups(app: App) -> list[tuple[str, list[tuple[str, str]]]]:
-    """For `HelpScreen`: the keys of the app's screen, then of each of its panes, the one in focus first, then the app's."""
+    """For `HelpScreen`: the keys of the screen, of each of its panes (the one in focus first), of the app."""
     panes = sorted(app.screen.query("*"), key=lambda pane: pane is not app.focused)
     nodes: list[tuple[str, DOMNode]] = [("Keys of this screen", app.screen)]
     nodes += {type(pane): (f"In {pane.PLACE}", pane) for pane in panes if hasattr(pane, "PLACE")}.values()

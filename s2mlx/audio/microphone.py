@@ -67,8 +67,8 @@ class Recorder:
         return Take(samples, self.rate, meter.clipped, meter.zeros_only, run.overflows, str(error) if error else None)
 
     def recorded(self, begin: int = 0) -> tuple[np.ndarray, float]:
-        """The running take so far, from its sample `begin` on: float32 [n], at the device's rate in Hz, which comes with
-        it. The take goes on; without one, or before the first sound, there are no samples."""
+        """The running take from its sample `begin` on: float32 [n] at the device's rate, and that rate in Hz. The take
+        goes on; without one, or before the first sound, there are no samples."""
         with self._changed:
             pieces, rate = (list(self._run.pieces), self._run.rate) if self._run else ([], float(self.rate))
         wanted = []
