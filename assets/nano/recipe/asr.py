@@ -24,6 +24,8 @@ _ONES = "zero one two three four five six seven eight nine ten eleven twelve".sp
 
 
 def words(text):
+    """Lower case, without signs, small numbers as words, and spellings of the recognizer's that sound the same as ours."""
+    text = re.sub(r"\bto-(day|night|morrow)", r"to\1", text, flags=re.I)
     text = re.sub(r"(\d+):(\d+)", r"\1 \2", text.lower().replace("gray", "grey"))
     text = re.sub(r"\d+", lambda m: _ONES[int(m[0])] if int(m[0]) < 13 else m[0], text).replace("20", "twenty")
     return re.sub(r"[^a-z0-9 ]", " ", text.replace("'", "")).split()
