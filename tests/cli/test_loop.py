@@ -16,6 +16,10 @@ from tests.audio.loop import RATE, loop  # noqa: F401  (a fixture)
 from tests.audio.test_loop import align, recorded
 from tests.synthetic import make_model
 
+# In real time: on a machine that is busy for a moment a sound server drops samples and a terminal lags, without a word.
+# One try of three has to be whole.
+pytestmark = pytest.mark.flaky(reruns=2)
+
 ROOT = Path(__file__).parents[2]
 
 
