@@ -22,7 +22,8 @@ ONES = "zero one two three four five six seven eight nine".split()
 TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
 TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 SIGNS = {"dr.": "doctor", "mr.": "mister", "mrs.": "missis", "ms.": "miss", "etc.": "and so on", "e.g.": "for example",
-         "vs.": "versus", "&": " and ", "%": " percent ", "+": " plus ", "=": " equals ", "\u20ac": " euros ", "\u00a3": " pounds ", "@": " at ",
+         "vs.": "versus", "&": " and ", "%": " percent ", "+": " plus ", "=": " equals ",
+         "\u20ac": " euros ", "\u00a3": " pounds ", "@": " at ",
          "\u2019": "'", "\u2018": "'"}
 
 
@@ -50,8 +51,9 @@ def money_rules():
 def number_rules():
     """Digits by their place: thousands, hundreds, tens; longer numbers and those with a leading zero digit by digit."""
     rules = [replace(r"(?<=\d) ?p\.?m\b\.?", " pee em "), replace(r"(?<=\d) ?a\.?m\b\.?", f" {PHONE_CHAR['ey']} em ")]
-    rules += year_rules() + money_rules() + [replace(r"(?<=\d),(?=\d{3}(?!\d))", ""), replace(r"(?<=\d)\.(?=\d)", " point "), replace(r"(?<=\d):00", " o'clock"),
-             replace(r"(?<=\d):(?=\d)", " "), replace(r"(?<=\d)(?:st|nd|rd|th)\b", "")]
+    rules += year_rules() + money_rules()
+    rules += [replace(r"(?<=\d),(?=\d{3}(?!\d))", ""), replace(r"(?<=\d)\.(?=\d)", " point "),
+              replace(r"(?<=\d):00", " o'clock"), replace(r"(?<=\d):(?=\d)", " "), replace(r"(?<=\d)(?:st|nd|rd|th)\b", "")]
     for d in range(10):          # numbers of five and more digits, and after a zero: every digit alone
         rules.append(replace(rf"(?<!\d){d}(?=\d{{4}})", f" {ONES[d]} "))
     rules.append(replace(r"(?<!\d)0(?=\d)", " zero "))
