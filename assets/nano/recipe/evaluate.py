@@ -174,7 +174,7 @@ GATES = dict(speech=speech, longer=longer, voices=voices, vocoder=vocoder_gate, 
 def main(arguments):
     with tempfile.TemporaryDirectory() as folder:
         if "--short" in arguments:
-            wer, ended = spoken("speech", EVERYDAY[:3], Path(folder))
+            wer, ended = spoken("speech", EVERYDAY[3:6], Path(folder))
             return 0 if ended and wer <= 0.3 else 1
         for name in [a for a in arguments if a in GATES] or GATES:
             GATES[name](Path(folder))
