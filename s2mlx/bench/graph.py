@@ -73,14 +73,16 @@ def _read(outputs: list[mx.array], names: Mapping[str, mx.array]) -> tuple[dict[
     """Of the graph behind arrays: labels of the nodes, their numbers of inputs, labels of those that made `names`."""
     text = io.StringIO()
     mx.export_to_dot(text, *outputs, **names)
-    labels, inputs, made = {}, Counter(), {}
+    labels, inputs, made, latest = {}, Counter(), {}, {}
     for line in text.getvalue().splitlines():
         if found := _NODE.match(line):
-            labels[found[1]] = found[2]
+            # MLX names a node by its primitive, and the calls of a compiled function share theirs: the n-th is `id#n`
+            node = latest[found[1]] = f"{found[1]}#{len(labels)}" if found[1] in latest else found[1]
+            labels[node] = found[2]
         elif found := _OUTPUT.match(line):
-            made[found[1]] = found[2]
+            made[latest[found[1]]] = found[2]
         elif found := _INPUT.match(line):
-            inputs[found[1]] += 1
+            inputs[latest[found[1]]] += 1
     return labels, inputs, made
 
 

@@ -5,8 +5,8 @@ import pytest
 
 from s2mlx.bench import graph, pretend
 from s2mlx.dual_ar import DualAR
-from s2mlx.weights import open_checkpoint
 from s2mlx.layers.scope import Scope
+from s2mlx.weights import open_checkpoint
 from tests.synthetic import IM_END, make_model
 
 
@@ -85,3 +85,11 @@ def test_kernels_make_a_frame_of_fewer_nodes(model_file):
 def test_a_batch_reads_no_matrix_twice(model_file):
     one, four = frame_of(model_file, kernels=False), frame_of(model_file, kernels=False, batch=4)
     assert four.kinds["QuantizedMatmul"] == one.kinds["QuantizedMatmul"]
+
+
+def test_calls_of_a_compiled_function_count_each(x):
+    """MLX gives them one name in its picture of the graph."""
+    chain = mx.compile(lambda a: mx.sin(a) * 2 + 1)
+    y = chain(chain(chain(x)))
+    found = graph.count([y])
+    assert found.nodes == found.launches == 3, found.kinds
