@@ -8,7 +8,7 @@ from .make_tokenizer import vocabulary
 from .nets.codec import Codec, CodecSizes
 from .nets.dual_ar import ARSizes, DualAR
 
-SAMPLING = dict(temperature=0.4, top_p=0.6, top_k=10)
+SAMPLING = dict(temperature=0.3, top_p=0.6, top_k=10)
 PASS_SECONDS = 7.0            # of speech in one pass, by the product's estimate: longer texts are cut at sentence ends
 QUANTIZED = ("wqkv.weight", "wo.weight", "w1.weight", "w2.weight", "w3.weight", "fast_output.weight", "embeddings.weight")
 
