@@ -38,7 +38,3 @@ def size(count: int | None) -> str:
 def rtf(value: float | None) -> str:
     """Real-time factor, wall time / audio time."""
     return "-" if value is None else f"{value:.2f}"
-
-
-def decibels(value: float) -> str:
-    return "-inf dB" if value <= -100 else f"{value:.0f} dB"

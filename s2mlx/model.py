@@ -110,7 +110,7 @@ class _Progress:
 
     def take(self, tensor) -> None:
         if self.report is not None:
-            self.done = min(self.done + tensor.nbytes, self.total)  # a tensor asked for twice counts twice
+            self.done += tensor.nbytes
             self.report(self.done, self.total)
 
     def finish(self) -> None:

@@ -18,7 +18,7 @@ class PrefixCache:
     def __init__(self, max_bytes: int):
         self.max_bytes = max_bytes
         self._entries: OrderedDict[Hashable, KVCache] = OrderedDict()
-        self.hits = self.misses = 0
+        self.hits = 0
 
     def get(self, key: Hashable, prefill: Callable[[], KVCache | None]) -> KVCache | None:
         """The cache of `key`, to be continued (`fork`, `extend`) and not written to. On a miss `prefill()` makes it; None
@@ -27,7 +27,6 @@ class PrefixCache:
             self.hits += 1
             self._entries.move_to_end(key)
             return self._entries[key]
-        self.misses += 1
         entry = prefill()
         if entry is not None and entry.nbytes <= self.max_bytes:
             self._entries[key] = entry

@@ -91,14 +91,9 @@ class KVCache:
         """What it shares, as the kernel takes it."""
         return self.prefix and Prefix(*self.prefix._past(layer), self.prefix.offset)
 
-    @property
-    def _base(self) -> int:
-        """Where its own positions begin."""
-        return 0 if self.prefix is None else self.prefix.offset
-
     def _append(self, layer: int, k: mx.array, v: mx.array) -> None:
         """Write k and v [1, kv_heads, T, head_dim] at `offset`."""
-        begin = self.offset - self._base
+        begin = self.offset - (0 if self.prefix is None else self.prefix.offset)
         self.keys[layer] = _write(self.keys[layer], k.astype(self.dtype), begin)
         self.values[layer] = _write(self.values[layer], v.astype(self.dtype), begin)
 

@@ -23,9 +23,14 @@ class Linear:
     @classmethod
     def stack(cls, tensors) -> Linear:
         """The rows of several matrices of the same input below each other: one product instead of many."""
-        first, *others = forms = [_form(t) for t in tensors]
+        return cls.joined([cls(tensor) for tensor in tensors])
+
+    @classmethod
+    def joined(cls, linears) -> Linear:
+        """As `stack`, of what is loaded already; none has a bias."""
+        first, *others = forms = [linear.form for linear in linears]
         same = all(type(f) is type(first) for f in others)
-        return cls._of((first.join(others) if same else None) or Parts(tuple(forms)), tensors[0].storage)
+        return cls._of((first.join(others) if same else None) or Parts(tuple(forms)), linears[0].storage)
 
     @property
     def in_features(self) -> int:

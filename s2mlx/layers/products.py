@@ -40,7 +40,7 @@ class SwiGLU:
         self.raw = all(isinstance(w.form, RawBlocks) and w.bias is None for w in (self.w1, self.w3)) \
             and self.w1.form.kind == self.w3.form.kind
         if not self.raw:
-            self.both = scope.stack("w1", "w3")
+            self.both = Linear.joined([self.w1, self.w3])
             self.w1 = self.w3 = None
 
     def __call__(self, x: mx.array, gain: mx.array, eps: float) -> mx.array:

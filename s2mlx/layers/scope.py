@@ -43,10 +43,6 @@ class Scope:
         bias = self._take(f"{name}.bias") if self.has(f"{name}.bias") else None
         return Linear(self._take(f"{name}.weight"), bias)
 
-    def stack(self, *names: str) -> Linear:
-        """Several matrices of the same input as one product, rows in the order of `names`."""
-        return Linear.stack([self._take(f"{name}.weight") for name in names])
-
     def _take(self, name: str) -> Tensor:
         tensor = self.tensors[self._full(name)]
         if self._on_use is not None:
