@@ -75,7 +75,7 @@ def generate_batch(model: DualAR, requests: Sequence[Request], sampling: Samplin
             break
         if len(staying) < len(lanes):
             lanes = [lanes[i] for i in staying]
-            state = State(*(a[mx.array(staying)] for a in state.arrays)) if staying else None
+            state = state.rows(staying) if staying else None
         if lanes:
             state = _step(model, lanes, state, pick)
 

@@ -33,8 +33,9 @@ class State:
     def arrays(self) -> list[mx.array]:
         return [self.tokens, self.codes, self.window]
 
-    def row(self, i: int) -> State:
-        return State(*(a[i : i + 1] for a in self.arrays))
+    def rows(self, numbers: list[int]) -> State:
+        """Some of the sequences, at least one."""
+        return State(*(a[mx.array(numbers)] for a in self.arrays))
 
     @staticmethod
     def join(rows: list[State]) -> State:
