@@ -69,10 +69,11 @@ class DualAR:
 
         def pick(outputs, window, uniforms, may_end) -> State:
             hidden, last = outputs
-            tokens, window = draw_semantic(self.slow.logits(last), uniforms[:, :2], window, mx.array(may_end, mx.int32))
+            for_semantic, *for_codebooks = mx.split(uniforms, list(range(2, self.config.num_codebooks + 1)), axis=1)
+            tokens, window = draw_semantic(self.slow.logits(last), for_semantic, window, mx.array(may_end, mx.int32))
             semantic = mx.minimum(tokens, self.end_token - 1)
-            codes = self.fast.complete(self.fast.input(hidden, last), semantic, lambda l, k: draw(l, uniforms[:, k + 1]))
-            return State(tokens, mx.stack(codes, axis=-1), window)
+            codes = self.fast.complete(self.fast.input(hidden, last), semantic, lambda l, k: draw(l, for_codebooks[k - 1]))
+            return State(tokens, mx.concatenate(codes).reshape(len(codes), -1).T, window)
 
         return pick
 

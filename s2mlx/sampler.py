@@ -19,9 +19,9 @@ RAS_TEMPERATURE, RAS_TOP_P = 1.0, 0.9
 
 
 def make_sampler(sampling: Sampling) -> Callable[[mx.array, mx.array], mx.array]:
-    """-> draw(logits [B, n], uniform float32 [B] in [0, 1)) -> int32 [B]."""
+    """-> draw(logits [B, n], uniforms float32 [B, 1] in [0, 1)) -> int32 [B]."""
     settings = _settings(sampling)
-    return lambda logits, uniform: kernel.draw(logits, uniform, settings)
+    return lambda logits, uniforms: kernel.draw(logits, uniforms, settings)
 
 
 def make_semantic_sampler(sampling: Sampling) -> Callable:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .config import ModelConfig
 from .layers.cache import KVCache
+from .layers.elementwise import fused
 from .layers.transformer import Transformer
 
 PREFILL_CHUNK = 512  # positions per pass over the prompt: bounds the activations, not the result
@@ -30,8 +31,8 @@ class SlowAR:
         self.head_ids = mx.array(np.append(semantic, end_id).astype(np.int32))
         self.head = self.embeddings.select(self.head_ids)
         self.book_offsets = mx.arange(config.num_codebooks) * config.codebook_size
-        self.scale = (config.num_codebooks + 1) ** -0.5 if config.scale_codebook_embeddings else 1.0
         mx.eval(self.head_ids, self.book_offsets)
+        self._mix = fused(_mixing(config))
 
     def embed(self, ids: mx.array, codes: mx.array) -> mx.array:
         """ids int32 [N] of the vocabulary, codes int32 [N, num_codebooks] -> [N, dim] float32.
@@ -39,8 +40,7 @@ class SlowAR:
         Codes count only where the id is semantic."""
         x = self.embeddings.rows(ids)
         acoustic = self.codebooks.rows(codes + self.book_offsets).sum(axis=1)
-        semantic = (ids >= self.config.semantic_begin) & (ids <= self.config.semantic_end)
-        return mx.where(semantic[:, None], (x + acoustic) * self.scale, x)
+        return self._mix(x, acoustic, ids[:, None])
 
     def forward(self, x: mx.array, batch: int, cache) -> tuple[mx.array, mx.array]:
         """x [B * T, dim] -> the last position of each sequence before and after the final norm, each [B, dim]."""
@@ -69,3 +69,14 @@ class SlowAR:
     def logits(self, normed: mx.array) -> mx.array:
         """After the final norm [B, dim] -> [B, semantic tokens + 1]; the last column is the end."""
         return self.head(normed)
+
+
+def _mixing(config: ModelConfig):
+    """-> mix(x, acoustic, ids): the acoustic part counts where the id is semantic."""
+    scale = (config.num_codebooks + 1) ** -0.5 if config.scale_codebook_embeddings else 1.0
+
+    def mix(x: mx.array, acoustic: mx.array, ids: mx.array) -> mx.array:
+        semantic = (ids >= config.semantic_begin) & (ids <= config.semantic_end)
+        return mx.where(semantic, (x + acoustic) * scale, x)
+
+    return mix

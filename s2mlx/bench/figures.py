@@ -131,5 +131,5 @@ def counted(model: DualAR, layers: int) -> dict:
 def _describe(model: DualAR, made) -> dict:
     found = graph.frame(model, names=made)
     host = speed.Times.of(graph.host_seconds(model))
-    return {"nodes": found.nodes, "launches": found.launches, "host": plain(host),
+    return {"nodes": found.nodes, "work": found.work, "launches": found.launches, "host": plain(host),
             "kinds": dict(found.kinds.most_common())}

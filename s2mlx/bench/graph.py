@@ -46,6 +46,11 @@ class Graph:
     def nodes(self) -> int:
         return self.kinds.total()
 
+    @property
+    def work(self) -> int:
+        """Nodes that are no views."""
+        return sum(n for kind, n in self.kinds.items() if not _is_view(kind))
+
     def table(self, top: int = 15) -> str:
         """The most frequent kinds, one a line."""
         lines = [f"{n:6}  {kind}{'  (view)' if _is_view(kind) else ''}" for kind, n in self.kinds.most_common(top)]

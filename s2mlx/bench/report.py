@@ -16,11 +16,15 @@ def nodes(f: dict, top: int = 15) -> str:
     for path in ("plain", "kernels"):
         if found := f["graph"].get(path):
             kinds = list(found["kinds"].items())
-            lines.append(f"{path}: {found['nodes']} nodes, about {found['launches']} launches")
+            lines.append(f"{path}: {_size(found)}")
             lines += [f"{n:>7}  {kind}" for kind, n in kinds[:top]]
             if rest := sum(n for _, n in kinds[top:]):
                 lines.append(f"{rest:>7}  of {len(kinds) - top} other kinds")
     return "\n".join(lines)
+
+
+def _size(found: dict) -> str:
+    return f"{found['nodes']} nodes, {found['work']} of them work, about {found['launches']} launches"
 
 
 def _lines(f: dict) -> Iterator[tuple[str, str]]:
@@ -55,8 +59,7 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
     g = f["graph"]
     for path in ("plain", "kernels"):
         if found := g.get(path):
-            yield f"graph, {path}", (f"{found['nodes']} nodes, about {found['launches']} launches, "
-                                     f"{_ms(found['host'])} of host time to build")
+            yield f"graph, {path}", f"{_size(found)}, {_ms(found['host'])} of host time to build"
     yield "", f"({g['of']}); {g['synchronisations']:.1f} synchronisations a frame"
     yield "", ""
     for name in ("cold", "warm"):

@@ -135,7 +135,7 @@ def _sampler(model: DualAR, count: int) -> Times:
 
     def draws():
         mx.eval(first(semantic, uniform, window, may_end),
-                [other(residual, uniform[:, 0]) for _ in range(config.num_codebooks - 1)])
+                [other(residual, uniform[:, :1]) for _ in range(config.num_codebooks - 1)])
 
     return timed(draws, count)
 

@@ -32,10 +32,10 @@ class Settings(NamedTuple):
     again_top_p: float = 0.9
 
 
-def draw(logits: mx.array, uniform: mx.array, settings: Settings) -> mx.array:
-    """logits [B, n], uniform float32 [B] in [0, 1) -> int32 [B]."""
+def draw(logits: mx.array, uniforms: mx.array, settings: Settings) -> mx.array:
+    """logits [B, n], uniforms float32 [B, 1] in [0, 1) -> int32 [B]."""
     batch = logits.shape[0]
-    return _choose(logits, uniform[:, None], _ones(batch, 1), _ones(batch), settings, False)[0]
+    return _choose(logits, uniforms, _ones(batch, 1), _ones(batch), settings, False)[0]
 
 
 def draw_semantic(logits: mx.array, uniforms: mx.array, window: mx.array, may_end: mx.array,
@@ -49,8 +49,7 @@ def sampler_reference(logits, uniforms, window, may_end, settings, again):
     """Both draws in plain MLX, as `draw_semantic`; without `again` neither the window nor `may_end` is looked at."""
     logits, n = logits.astype(mx.float32), logits.shape[1]
     if again:
-        closed = (mx.arange(n) == n - 1) & (may_end[:, None] == 0)
-        logits = mx.where(closed, -mx.inf, logits)
+        logits = mx.where(_only(n, n - 1) & (may_end[:, None] == 0), -mx.inf, logits)
     order = mx.argsort(-logits, axis=-1)
     if 0 < settings.top_k < n:
         order = order[:, :settings.top_k]
@@ -59,19 +58,20 @@ def sampler_reference(logits, uniforms, window, may_end, settings, again):
 
     def pick(u, temperature, top_p):
         if temperature == 0:
-            return order[:, 0]
+            return order[:, :1].view(mx.int32)
         weight = mx.exp((values - values[:, :1]) / temperature)
         if top_p < 1:
-            weight = mx.where((mass <= top_p) | (mx.arange(values.shape[1]) == 0), weight, 0)
+            weight = mx.where((mass <= top_p) | _only(values.shape[1], 0), weight, 0)
         cumulative = mx.cumsum(weight, axis=-1)
-        rank = mx.sum(cumulative < u[:, None] * cumulative[:, -1:], axis=-1, keepdims=True)
-        return mx.take_along_axis(order, rank, axis=-1)[:, 0]
+        rank = mx.sum(cumulative < u * cumulative[:, -1:], axis=-1, keepdims=True)
+        return mx.take_along_axis(order, rank, axis=-1).view(mx.int32)
 
-    tokens = pick(uniforms[:, 0], settings.temperature, settings.top_p).astype(mx.int32)
+    first, *second = mx.split(uniforms, 2, axis=1) if again else [uniforms]
+    tokens = pick(first, settings.temperature, settings.top_p)
     if again:
-        second = pick(uniforms[:, 1], settings.again_temperature, settings.again_top_p).astype(mx.int32)
-        tokens = mx.where(mx.any(window == tokens[:, None], axis=-1) & (tokens != n - 1), second, tokens)
-    return tokens, mx.concatenate([window[:, 1:], tokens[:, None]], axis=-1)
+        other = pick(*second, settings.again_temperature, settings.again_top_p)
+        tokens = mx.where(mx.any(window == tokens, axis=-1, keepdims=True) & (tokens != n - 1), other, tokens)
+    return tokens.squeeze(-1), mx.concatenate([window[:, 1:], tokens], axis=-1)
 
 
 def _choose(logits, uniforms, window, may_end, settings, again):
@@ -107,6 +107,12 @@ def _settings(settings: Settings) -> mx.array:
 @cache
 def _ones(*shape: int) -> mx.array:
     return _made(mx.ones(shape, mx.int32))
+
+
+@cache
+def _only(n: int, at: int) -> mx.array:
+    """False [n], but true at one place."""
+    return _made(mx.arange(n) == at)
 
 
 def _made(constant: mx.array) -> mx.array:

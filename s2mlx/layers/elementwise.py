@@ -14,7 +14,8 @@ import mlx.core as mx
 from .forms import on_gpu
 
 
-def _fused(function: Callable) -> Callable:
+def fused(function: Callable) -> Callable:
+    """The function, of arrays and elementwise, as one kernel on a GPU."""
     compiled = mx.compile(function, shapeless=True)
 
     @wraps(function)
@@ -24,25 +25,25 @@ def _fused(function: Callable) -> Callable:
     return call
 
 
-@_fused
+@fused
 def swiglu(gate: mx.array, up: mx.array) -> mx.array:
     """silu(gate) * up (Shazeer 2020)."""
     return gate * mx.sigmoid(gate) * up
 
 
-@_fused
+@fused
 def snake(x: mx.array, alpha: mx.array, inverse: mx.array) -> mx.array:
     """x + sin^2(alpha x) * inverse, inverse = 1 / alpha (Ziyin et al. 2020)."""
     return x + mx.square(mx.sin(x * alpha)) * inverse
 
 
-@_fused
+@fused
 def gelu(x: mx.array) -> mx.array:
     """The exact one, x * Phi(x)."""
     return x * (1 + mx.erf(x * math.sqrt(0.5))) * 0.5
 
 
-@_fused
+@fused
 def scaled_residual(x: mx.array, branch: mx.array, scale: mx.array) -> mx.array:
     """x + scale * branch, one scale per channel."""
     return x + scale * branch

@@ -111,6 +111,8 @@ class Affine:
                                    bits=self.bits).astype(x.dtype)
 
     def rows(self, ids):
+        if on_gpu():
+            return mx.dequantize(*(a[ids] for a in self.arrays), group_size=affine.GROUP, bits=self.bits)
         flat = ids.reshape(-1)
         return affine.values(*(a[flat] for a in self.arrays), self.bits).reshape(*ids.shape, -1)
 

@@ -36,7 +36,7 @@ def main() -> None:
     options.add_argument("--stages", default="ar,codec", help="ar, codec or both")
     args = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="s2mlx-compare-") as folder:
-        peer = _peer_python(args.venv or Path(folder) / "venv")
+        peer = peer_python(args.venv or Path(folder) / "venv")
         from s2mlx.bench import synthetic
 
         model = synthetic.write_model(folder, synthetic.full(args.layers, "f16"))
@@ -54,7 +54,8 @@ def main() -> None:
         print(_table(rows, notes))
 
 
-def _peer_python(folder: Path) -> Path:
+def peer_python(folder: Path) -> Path:
+    """The interpreter of an environment that has mlx-audio; installed now if the folder is not there."""
     python = folder / "bin" / "python"
     if not python.exists():
         print("installing mlx-audio ...", file=sys.stderr)

@@ -20,7 +20,7 @@ def x():
 def test_counts_nodes_and_launches(x):
     found = graph.count([mx.abs(x).reshape(2, 3) + x.reshape(2, 3)])
     assert found.kinds == {"Abs": 1, "Reshape": 2, "Add": 1}
-    assert (found.nodes, found.launches) == (4, 2)
+    assert (found.nodes, found.work, found.launches) == (4, 2, 2)
 
 
 def test_kinds_of_two_words_count_too(x):
@@ -38,7 +38,8 @@ def test_shared_nodes_count_once_and_evaluated_ones_not_at_all(x):
 
 
 def test_a_concatenation_launches_one_copy_per_input(x):
-    assert graph.count([mx.concatenate([x, x * x, x])]).launches == 1 + 3
+    found = graph.count([mx.concatenate([x, x * x, x])])
+    assert (found.work, found.launches) == (2, 1 + 3)
 
 
 def test_a_node_with_two_outputs_counts_once(x):

@@ -15,8 +15,8 @@ CASES = json.loads((goldens.HERE / "sampler.json").read_text())
 
 
 def grid(n):
-    """n uniforms evenly spread: the share of draws is the probability to within 1 / n, with no randomness."""
-    return mx.array((np.arange(n) + 0.5) / n, dtype=mx.float32)
+    """n uniforms evenly spread, [n, 1]: the share of draws is the probability to within 1 / n, with no randomness."""
+    return mx.array((np.arange(n) + 0.5) / n, dtype=mx.float32)[:, None]
 
 
 @pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
@@ -33,14 +33,14 @@ def test_distribution(case):
 
 
 def test_temperature_zero_takes_the_first_of_the_best():
-    assert make_sampler(Sampling(temperature=0))(mx.array([[1.0, 3.0, 3.0]]), mx.array([0.9])).tolist() == [1]
+    assert make_sampler(Sampling(temperature=0))(mx.array([[1.0, 3.0, 3.0]]), mx.array([[0.9]])).tolist() == [1]
 
 
 @pytest.mark.parametrize("top_k", [0, 1, 7, 300])
 @pytest.mark.parametrize("uniform", [0.0, 1.0 - 2.0**-24])
 def test_extreme_uniforms_stay_on_kept_entries(top_k, uniform):
     logits = mx.random.normal((64, 257), key=mx.random.key(1)) * 5
-    drawn = np.array(make_sampler(Sampling(1.3, 0.9, top_k))(logits, mx.full((64,), uniform)))
+    drawn = np.array(make_sampler(Sampling(1.3, 0.9, top_k))(logits, mx.full((64, 1), uniform)))
     order = np.argsort(-np.array(logits), axis=-1, kind="stable")
     p = np.exp(np.array(logits)) / np.exp(np.array(logits)).sum(-1, keepdims=True)
     mass = np.take_along_axis(p, order, -1).cumsum(-1)

@@ -33,7 +33,7 @@ SETTINGS = [Settings(0.8, 0.8, 30), Settings(0, 0.8, 30), Settings(1.5, 1.0, 256
             Settings(0.7, 1e-6, 50), Settings(1.0, 0.3, 30, 2.0, 0.99)]
 CASES = [case(40, s) for s in SETTINGS] + [case(4097, s, batch=2) for s in SETTINGS if s.top_k <= 50]
 CASES += [case(4096, SETTINGS[0], dtype=mx.float16),
-          Case("plain", sampler.draw, lambda: (normal(3, 40), mx.array([0.1, 0.5, 0.999]), SETTINGS[0]), tolerance=0)]
+          Case("plain", sampler.draw, lambda: (normal(3, 40), mx.array([[0.1], [0.5], [0.999]]), SETTINGS[0]), tolerance=0)]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
@@ -83,7 +83,7 @@ def test_plain_draw_ignores_window(compiled):
     logits, uniforms, *_ = inputs(40, 3, 2, mx.float32, seed=4)
     settings = Settings(0.8, 0.9, 20)
     with kernels():
-        tokens = sampler.draw(logits, uniforms[:, 0], settings)
+        tokens = sampler.draw(logits, uniforms[:, :1], settings)
     nobody = np.full(10, -1)
     assert tokens.tolist() == [rule(l, u, nobody, True, settings) for l, u in zip(np.array(logits), np.array(uniforms))]
 
@@ -92,5 +92,5 @@ def test_top_k_beyond_the_kernel_takes_the_reference():
     logits = normal(1, 500)
     with kernels(launch=lambda *a, **k: pytest.fail("launched")):
         for top_k in (0, sampler.MAX_TOP_K + 1):
-            token = sampler.draw(logits, mx.array([0.5]), Settings(1.0, 1.0, top_k))
+            token = sampler.draw(logits, mx.array([[0.5]]), Settings(1.0, 1.0, top_k))
             assert 0 <= token.item() < 500
