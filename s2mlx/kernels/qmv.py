@@ -1,8 +1,8 @@
-"""Products with weights that stay GGUF blocks: for the one to eight vectors of a step, not for prefill.
+"""Products with weights that stay GGUF blocks: for the few vectors of a step, not for prefill.
 
-`w` uint8 [rows, row_bytes] as in the file, x [..., K] float32, float16 or bfloat16 with at most MAX_VECTORS vectors;
-the result [..., rows] has the type of x, its sums are float32. More vectors than that take the reference, which opens
-the whole matrix once.
+`w` uint8 [rows, row_bytes] as in the file, x [..., K] float32, float16 or bfloat16; the result [..., rows] has the type of
+x, its sums are float32. A launch takes up to MAX_VECTORS vectors, and a batch takes several launches. More than
+MOST_VECTORS take the reference, which opens the whole matrix once.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from .blocks import dequantize_reference, sample_blocks
 from .dequantize import dequantize
 
 MAX_VECTORS = 8
+# Each launch reads the blocks, ~1 byte a weight; opening a matrix writes and reads 4 bytes more for each.
+MOST_VECTORS = 32
 _SIMDGROUPS = 2         # per threadgroup; qmv.metal counts on it
 
 
@@ -71,10 +73,17 @@ def _norm(x, gain, eps):
 
 def _choose(name, reference, weights, x, format, *rest):
     vectors = x.size // x.shape[-1]
-    if vectors <= MAX_VECTORS and metal.trusted((name, int(format), vectors, x.dtype), _KERNELS[name], reference,
-                                                lambda: _sample(name, format, vectors, x.dtype)):
+    launches = metal.groups(vectors, MAX_VECTORS)
+    each = metal.groups(vectors, launches) if launches else 0
+    if not 0 < vectors <= MOST_VECTORS or not metal.trusted((name, int(format), each, x.dtype), _KERNELS[name], reference,
+                                                            lambda: _sample(name, format, each, x.dtype)):
+        return reference(*weights, x, *rest, format)
+    if launches == 1:
         return _launch(name, weights, x, rest, format, vectors)
-    return reference(*weights, x, *rest, format)
+    pieces = lambda a: mx.split(a.reshape(vectors, -1), [each * i for i in range(1, launches)])
+    rests = [(piece,) for piece in pieces(rest[0])] if name == "qmv_add" else [rest] * launches
+    y = [_choose(name, reference, weights, piece, format, *own) for piece, own in zip(pieces(x), rests)]
+    return mx.concatenate(y).reshape(*x.shape[:-1], -1)
 
 
 def _launch(name, weights, x, rest, format, vectors):

@@ -36,6 +36,7 @@ CASES = [case(name, format, m, dtype, rows, k) for format in FORMATS for name, m
     ("qmv_norm", 1, BF16, 10, 768), ("qmv_norm", 2, F32, 8, 512),
     ("qmv_norm_swiglu", 1, F32, 5, 768), ("qmv_norm_swiglu", 5, F16, 4, 256)]]
 CASES += [case("qmv", 12, m, F32, 5, 512) for m in (2, 4, 5, 6, 7)]
+CASES += [case(name, 8, m, F32, 5, 64) for m in (9, 20) for name in ("qmv", "qmv_add", "qmv_norm", "qmv_norm_swiglu")]
 CASES += [case("qmv", 8, 1, F32, 3, k) for k in (32, 96, 1056)]          # Q8_0 has blocks of 32
 for format in FORMATS:
     for dtype in (F32, F16, BF16):
@@ -61,9 +62,17 @@ def test_reference_equals_gguf(format):
     assert np.array_equal(np.array(dequantize.dequantize_rows_reference(w, ids, format)), wanted[[3, 1]])
 
 
-def test_more_vectors_than_the_kernel_takes():
-    w, x = weights(12, 4, 256), normal(qmv.MAX_VECTORS + 1, 256)
-    assert mx.allclose(qmv.qmv(w, x, 12), x @ blocks.dequantize_reference(w, 12).T, rtol=1e-5)
+@pytest.mark.parametrize("vectors, launches", [(8, [8]), (9, [5, 4]), (32, [8] * 4), (33, []), (0, [])])
+def test_a_batch_takes_several_launches_and_a_prompt_none(vectors, launches):
+    taken = []
+
+    def launch(kernel, *, template, output_shapes, **request):
+        taken.append(dict(template).get("M"))
+        return [mx.zeros(shape) for shape in output_shapes]
+
+    with kernels(launch):
+        assert qmv.qmv(weights(12, 4, 256), normal(vectors, 256), 12).shape == (vectors, 4)
+    assert [m for m in taken if m] == launches
 
 
 def test_leading_dimensions_pass_through(compiled):
