@@ -15,6 +15,7 @@ def describe(checkpoint) -> dict:
     """The facts of an open checkpoint, ready for JSON: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}},
     config, memory: {weights, kv_cache, positions, needed} in bytes, licence}."""
     from .weights.layout import role
+    from .weights.storage import Part
 
     config, types, parameters, weights = checkpoint.config, {}, 0, 0
     for name, tensor in checkpoint.tensors.items():
@@ -23,8 +24,7 @@ def describe(checkpoint) -> dict:
         entry["bytes"] += tensor.nbytes
         elements = math.prod(tensor.shape)
         parameters += elements
-        dense = role(name) == "other" or tensor.storage.value == "dense"
-        weights += 4 * elements if dense else tensor.nbytes
+        weights += Part(elements, tensor.nbytes, tensor.type, role(name)).kept(tensor.storage)
     slow, positions = config.slow, min(_POSITIONS, config.context_length)
     kv_cache = 2 * slow.layers * slow.kv_heads * slow.head_dim * 4 * positions if slow else 0
     return {"name": config.name, "path": str(checkpoint.path), "parameters": parameters,

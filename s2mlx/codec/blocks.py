@@ -7,7 +7,7 @@ import mlx.core as mx
 from ..config import TransformerConfig
 from ..kernels import convnext as kernel
 from ..layers.cache import WindowCache
-from ..layers.conv import CausalConv, DepthwiseCausalConv, Snake, StreamState
+from ..layers.conv import CausalConv, DepthwiseCausalConv, Snake, StreamState, kept
 from ..layers.conv_trial import kernels_win
 from ..layers.elementwise import gelu, scaled_residual
 from ..layers.matmul import matmul
@@ -39,9 +39,8 @@ class ConvNeXt:
     def __init__(self, scope):
         self.depthwise = DepthwiseCausalConv(scope.within("dwconv.conv"))
         self.norm_weight, self.norm_bias = scope.array("norm.weight"), scope.array("norm.bias")
-        matrix = scope.floats if kernels_win() else scope.array
-        self.up, self.up_bias = _transposed(matrix("pwconv1.weight")), scope.array("pwconv1.bias")
-        self.down, self.down_bias = _transposed(matrix("pwconv2.weight")), scope.array("pwconv2.bias")
+        self.up, self.up_bias = _transposed(kept(scope, "pwconv1.weight")), scope.array("pwconv1.bias")
+        self.down, self.down_bias = _transposed(kept(scope, "pwconv2.weight")), scope.array("pwconv2.bias")
         self.gamma = scope.array("gamma")
         self.fused = None
         if kernels_win():
@@ -56,8 +55,8 @@ class ConvNeXt:
             y, state.tails[name] = kernel.convnext(x, past, self.fused, NORM_EPS)
             return y
         y = mx.fast.layer_norm(self.depthwise(x, state), self.norm_weight, self.norm_bias, NORM_EPS)
-        y = gelu(matmul(y, self.up) + self.up_bias)
-        return scaled_residual(x, matmul(y, self.down) + self.down_bias, self.gamma)
+        y = gelu(matmul(y, self.up.astype(y.dtype)) + self.up_bias)
+        return scaled_residual(x, matmul(y, self.down.astype(y.dtype)) + self.down_bias, self.gamma)
 
 
 class WindowTransformer:

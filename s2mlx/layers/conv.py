@@ -53,8 +53,8 @@ class CausalConv:
 
     def __init__(self, scope, stride: int = 1, dilation: int = 1):
         self.name, self.stride, self.dilation = scope.prefix, stride, dilation
-        self.fused = stride == 1 and kernels_win()  # the kernel reads any float type
-        weight = scope.floats("weight") if self.fused else scope.array("weight")
+        self.fused = stride == 1 and kernels_win()
+        weight = kept(scope, "weight")
         self.bias = _bias(scope, weight.shape[0])
         self.kernel = weight.shape[2]
         self.reach = (self.kernel - 1) * dilation + 1  # input rows that one output row sees
@@ -81,7 +81,7 @@ class CausalConv:
 
     def _convolve(self, x: mx.array) -> mx.array:
         if self.by_mlx:
-            return mx.conv1d(x[None], self.weight, stride=self.stride, dilation=self.dilation)[0]
+            return mx.conv1d(x[None], self.weight.astype(x.dtype), stride=self.stride, dilation=self.dilation)[0]
         # MLX's dilated convolution on the CPU is a scalar loop; a sum of taps has the same numbers 5 to 70 times faster
         length = (x.shape[0] - self.reach) // self.stride + 1
         taps = [slice(k * self.dilation, k * self.dilation + (length - 1) * self.stride + 1, self.stride)
@@ -101,7 +101,7 @@ class CausalTransposedConv:
     def __init__(self, scope, stride: int):
         self.name, self.stride = scope.prefix, stride
         self.fused = kernels_win()
-        weight = scope.floats("weight") if self.fused else scope.array("weight")
+        weight = kept(scope, "weight")
         bias = _bias(scope, weight.shape[1])
         self.out = weight.shape[1]
         # [taps, in, stride * out], the newest input's tap last
@@ -125,7 +125,7 @@ class CausalTransposedConv:
             return y
         x = _with_past(x if snake is None else snake(x), self.taps - 1, self.name, state)
         window = mx.concatenate([x[i : i + length] for i in range(self.taps)], axis=1)
-        return (matmul(window, self.weight) + self.bias).reshape(length * self.stride, self.out)
+        return (matmul(window, self.weight.astype(x.dtype)) + self.bias).reshape(length * self.stride, self.out)
 
 
 class DepthwiseCausalConv:
@@ -141,6 +141,12 @@ class DepthwiseCausalConv:
         length, kernel = x.shape[0], self.weight.shape[0]
         x = _with_past(x, kernel - 1, self.name, state)
         return sum(x[k : k + length] * self.weight[k] for k in range(kernel)) + self.bias
+
+
+def kept(scope, name: str) -> mx.array:
+    """A large weight as it stays in memory. On a GPU in the file's own float type, which our kernels read and which is
+    cast for MLX's products as it is used: float32 would take more memory than the file has bytes."""
+    return scope.floats(name) if on_gpu() else scope.array(name)
 
 
 def _bias(scope, channels: int) -> mx.array:

@@ -1,7 +1,7 @@
 """Whether our convolution kernel or MLX's own convolution is the faster one here: tried once, on this machine.
 
 Both are implicit matrix products on the GPU. Ours does Snake, padding, bias and residual in the same launch; MLX's is
-tuned for every chip. Which one wins depends on the chip, so it is measured rather than believed.
+tuned for every chip, but must have the weights, which stay as the file has them, cast first. Which one wins depends on the chip, so it is measured rather than believed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def kernels_win() -> bool:
     if not kernels.available():
         return False
     x, past = mx.ones((_ROWS, _CHANNELS)), mx.ones(((_TAPS - 1) * _DILATION, _CHANNELS))
-    ours, theirs = mx.ones((_TAPS, _CHANNELS, _CHANNELS)), mx.ones((_CHANNELS, _TAPS, _CHANNELS))
+    ours, theirs = (mx.ones(shape, mx.float16) for shape in ((_TAPS, _CHANNELS, _CHANNELS), (_CHANNELS, _TAPS, _CHANNELS)))
     vector = mx.ones(_CHANNELS)
     mx.eval(x, past, ours, theirs, vector)
 
@@ -36,7 +36,7 @@ def kernels_win() -> bool:
 
     def by_mlx():
         padded = mx.concatenate([past, snake(x, vector, vector)])
-        return x + (mx.conv1d(padded[None], theirs, dilation=_DILATION)[0] + vector)
+        return x + (mx.conv1d(padded[None], theirs.astype(x.dtype), dilation=_DILATION)[0] + vector)
 
     return _best(by_kernel) < _best(by_mlx)
 

@@ -30,7 +30,7 @@ class Storage(enum.Enum):
 
 
 class Part(NamedTuple):
-    """What the plan needs to know of a tensor. role: "matrix" (multiplied), "table" (looked up), "other" (float32)."""
+    """What the plan needs to know of a tensor. role: "matrix" (multiplied), "table" (looked up), "other" (floats)."""
 
     elements: int
     nbytes: int
@@ -39,12 +39,18 @@ class Part(NamedTuple):
 
     @property
     def packed(self) -> int:
-        """Bytes in memory when it is kept as small as can be."""
-        if self.role == "other":
+        """Bytes in memory when it is kept as small as MLX's own operations allow: on a GPU they cast as they go."""
+        if self.role == "other" and not _on_gpu():
             return 4 * self.elements
         if self.role == "matrix" and self.type in affine.KINDS:
             return self.elements * affine.BITS[self.type] // 8 + self.elements // affine.GROUP * 8
         return self.nbytes
+
+    def kept(self, storage: Storage) -> int:
+        """Bytes in memory when it is kept so."""
+        if storage is Storage.DENSE:
+            return 4 * self.elements
+        return self.packed if storage is Storage.PACKED else self.nbytes
 
 
 def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str, Storage]:
@@ -57,20 +63,25 @@ def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str,
     """
     from ..kernels import available
 
-    least = sum(part.packed for part in parts.values())
+    raw = _on_gpu() and available()
+    least = sum(part.kept(Storage.RAW if raw else Storage.PACKED) for part in parts.values())
     most = machine_memory() if memory_limit is None else memory_limit
     if least > most:
         raise ModelError(f"{path}: the weights need {least / 1e9:.1f} GB of memory, {most / 1e9:.1f} GB are allowed; "
                          "use a smaller quantization")
-    if mx.default_device().type == mx.DeviceType.gpu:
-        return dict.fromkeys(parts, Storage.RAW if available() else Storage.PACKED)
+    if _on_gpu():
+        return dict.fromkeys(parts, Storage.RAW if raw else Storage.PACKED)
     return _densify(parts, (most // 2 if memory_limit is None else most) - least)
+
+
+def _on_gpu() -> bool:
+    return mx.default_device().type == mx.DeviceType.gpu
 
 
 def _densify(parts, spare) -> dict[str, Storage]:
     forms = {name: Storage.TABLE if part.role == "table" else Storage.PACKED for name, part in parts.items()}
     for name in sorted((n for n in parts if parts[n].role == "matrix"), key=lambda n: _rank(n, parts[n])):
-        cost = 4 * parts[name].elements - parts[name].packed
+        cost = parts[name].kept(Storage.DENSE) - parts[name].kept(Storage.PACKED)
         if cost > spare:
             break
         spare -= cost

@@ -1,8 +1,9 @@
-"""The codec as it runs where the convolution kernels win: the same samples as the plain one. The kernels are stood in for
-by their references here; tests/metal proves them."""
+"""The codec as it runs on a GPU, with our convolution kernels or with MLX's: the same samples as the plain one. The
+kernels are stood in for by their references here; tests/metal proves them."""
 
 from unittest import mock
 
+import mlx.core as mx
 import numpy as np
 import pytest
 
@@ -14,28 +15,35 @@ from s2mlx.weights import open_checkpoint
 from . import goldens
 
 
-@pytest.fixture(scope="module")
-def fused():
-    wins = lambda: True
+@pytest.fixture(scope="module", params=[True, False], ids=["our kernels", "MLX's convolution"])
+def on_gpu(request):
+    wins = lambda: request.param
     with mock.patch("s2mlx.layers.conv.kernels_win", wins), mock.patch("s2mlx.codec.blocks.kernels_win", wins), \
+            mock.patch("s2mlx.layers.conv.on_gpu", lambda: True), \
             open_checkpoint(goldens.path("tiny-q4_k_m.gguf")) as checkpoint:
         codec = Codec(Scope(checkpoint.tensors).within("c"), checkpoint.config.codec)
         codec._encoding  # built while the patch holds
-        assert codec.decoder.first.fused and codec.upsampler.stages[0][1].fused
+        assert codec.decoder.first.fused == (codec.upsampler.stages[0][1].fused is not None) == request.param
         return codec
 
 
-def test_decodes_the_same_in_pieces(fused):
+def test_decodes_the_same_in_pieces(on_gpu):
     codes = goldens.inputs()["codes_50"]
     want = goldens.model("q4_k_m", None).codec.decode(codes)
-    stream = fused.stream()
+    stream = on_gpu.stream()
     got = np.concatenate([stream.decode(codes[:, i : i + 7]) for i in range(0, 50, 7)])
     assert np.abs(got - want).max() < 1e-5
 
 
-def test_encodes_the_same(fused):
+def test_encodes_the_same(on_gpu):
     wave = goldens.inputs()["wave_2s"]
-    np.testing.assert_array_equal(fused.encode(wave), goldens.model("q4_k_m", None).codec.encode(wave))
+    np.testing.assert_array_equal(on_gpu.encode(wave), goldens.model("q4_k_m", None).codec.encode(wave))
+
+
+def test_large_weights_stay_as_the_file_has_them(on_gpu):
+    first, (upsampling, convnext) = on_gpu.decoder.first, on_gpu.upsampler.stages[0]
+    for weight in (first.weight, on_gpu.decoder.blocks[0].conv.weight, upsampling.weight, convnext.up, convnext.down):
+        assert weight.dtype == mx.float16
 
 
 def test_no_trial_without_kernels():
