@@ -1,7 +1,7 @@
 """One request served on the worker's thread: passes -> prompts -> frames -> pieces of sound.
 
 Where the voice comes from: the request's references, repeated for every pass so that it does not fade. Without one, the
-first pass becomes the reference of those that follow, so that a long text keeps one voice. Turns of a dialogue are given
+first pass that leaves room for others becomes the reference of those that follow, so that a long text keeps one voice. Turns of a dialogue are given
 the earlier ones as history, newest first, within half of the context, as the official engine does; a model that was not
 trained for that speaks each turn by itself, in its speaker's voice.
 """
@@ -9,6 +9,7 @@ trained for that speaks each turn by itself, in its speaker's voice.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import mlx.core as mx
@@ -29,8 +30,10 @@ from .speech import CANCELLED, AudioChunk, Stats
 from .voice import Voice
 
 _PREFIX_BYTES = 512 << 20
+_POLL = 0.05  # seconds
 DEFAULT_BATCH = 4
 COMFORTABLE_LEAD = 4.0  # seconds of sound ahead of the listener
+MOST_LEAD = 600.0  # so far ahead, the model waits: a book would fill the memory, and be made for nobody if it is stopped
 
 
 class Speaking:
@@ -60,7 +63,8 @@ class _Run:
         self.config: ModelConfig = speaking.model.config
         self.codec = speaking.model.codec
         self.voices, self.options, self.seed = list(voices), options, seed
-        self.keep_going, self.lead, self.parts = keep_going, lead, parts
+        self.keep_going = keep_going if lead is None else lambda: self._wait_for_listener(keep_going)
+        self.lead, self.parts = lead, parts
         self.history: list[Turn] = []
         self.began = time.perf_counter()
         self.first_audio: float | None = None
@@ -84,8 +88,15 @@ class _Run:
             if dialogue and self.config.dialogue:
                 self.history.append(Turn(planned.text, codes))
             elif not dialogue and not self.voices and passes and codes.shape[1]:
-                spoken_text = planned.text.replace("\0", "")  # which a transcript cannot hold
-                self.voices = [Voice(codes, spoken_text, self.codec.config.sample_rate, self.config.codebook_size)]
+                self._borrow(planned.text, codes, passes)
+
+    def _borrow(self, text: str, codes: np.ndarray, passes: list[PlannedPass]) -> None:
+        """Speak on in this voice, if that leaves half of the context to each pass that follows."""
+        text = text.replace("\0", "")  # which a transcript cannot hold
+        voices = [Voice(codes, text, self.codec.config.sample_rate, self.config.codebook_size)]
+        longest = max(passes, key=lambda p: len(p.text))
+        if len(build_prompt(self.model.tokenizer, self.config, longest.text, voices)) <= self.config.context_length // 2:
+            self.voices = voices
 
     def _alone(self, planned: PlannedPass) -> Iterator[AudioChunk]:
         """One pass after the other: for a dialogue, for the first sound, or where nothing is won by a batch."""
@@ -113,7 +124,7 @@ class _Run:
         requests = [self._request(passes[0], prompt, limit), *(self._request(p, *self._prompt(p)) for p in passes[1:])]
         prefix = self._prefix(prompt)
         self.prefill_seconds += time.perf_counter() - began
-        pieces = [_Piece(self, p) for p in passes]
+        pieces = deque(_Piece(self, p) for p in passes)  # the first is being given out
         if prefix is None:
             yield pieces[0].last(CANCELLED)
             return
@@ -125,14 +136,14 @@ class _Run:
             while current < len(passes) and waiting[current]:
                 frame = waiting[current].pop(0)
                 if frame.codes is not None:
-                    yield from pieces[current].add(frame.codes)
+                    yield from pieces[0].add(frame.codes)
                     continue
-                yield pieces[current].last(frame.finish_reason)
+                yield pieces.popleft().last(frame.finish_reason)
                 if frame.finish_reason == CANCELLED:
                     return
                 current += 1
-        if current < len(passes):  # cancelled before this pass began
-            yield pieces[current].last(CANCELLED)
+        if pieces:  # cancelled before this pass began
+            yield pieces[0].last(CANCELLED)
 
     def _width(self) -> int:
         """How many passes may run at once. With a listener, one, until a few seconds of sound are ahead: several at once
@@ -141,6 +152,13 @@ class _Run:
         if self.lead is None:
             return most
         return most if self.first_audio is not None and self.lead() > COMFORTABLE_LEAD else 1
+
+    def _wait_for_listener(self, keep_going: Callable[[], bool]) -> bool:
+        """`keep_going()`, asked once the listener is near enough."""
+        while (going := keep_going()) and self.lead() > MOST_LEAD:
+            time.sleep(_POLL)
+            self.began += _POLL  # the model's figures count its own time
+        return going
 
     def _sampling(self):
         return self.options.sampling(self.config.sampling)
@@ -155,13 +173,17 @@ class _Run:
 
         What does not fit is forgotten for good: a long dialogue would otherwise be tokenized again and again."""
         context, text, voices = self.config.context_length, planned.text, self.voices
-        if planned.speaker is not None and not self.config.dialogue:
-            text, voices = SPEAKER_TAG.sub("", text).strip(), voices[planned.speaker : planned.speaker + 1]
+        if not self.config.dialogue:
+            speaker = planned.speaker or 0
+            text, voices = SPEAKER_TAG.sub("", text).strip(), voices[speaker : speaker + 1]
         room = min(context // 2, context - (self.options.max_frames or 0))
         while True:
             prompt = build_prompt(self.model.tokenizer, self.config, text, voices, self.history)
             if not self.history or len(prompt) <= room:
-                return prompt, check_room(len(prompt), self.options.max_frames, context)
+                asked = self.options.max_frames
+                if planned.index and asked is not None:  # what fitted the first pass is cut to fit a longer prompt
+                    asked = max(1, min(asked, context - len(prompt)))
+                return prompt, check_room(len(prompt), asked, context)
             self.history.pop(0)
 
     def _prefix(self, prompt: Prompt) -> KVCache | None:

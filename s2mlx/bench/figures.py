@@ -19,19 +19,22 @@ from ..dual_ar import DualAR
 from ..model import Model, load_model
 from ..weights import open_checkpoint
 from ..layers.scope import Scope
-from . import first_audio, graph, machine, pretend, speed, synthetic, weights
+from . import endurance, first_audio, graph, machine, pretend, speed, synthetic, weights
 
 _FULL_LAYERS = 36  # of S2 Pro's Slow-AR
 
 
 def measure(path: Path, *, tokenizer=None, compat: str | None = None, memory_limit: int | None = None,
-            frames: int = 8, positions: int = 64, batches: tuple[int, ...] = (),
+            frames: int = 8, positions: int = 64, batches: tuple[int, ...] = (), minutes: int = 0,
             progress: Callable[[str], None] = lambda what: None) -> dict:
     """Measure the model at `path`: `frames` frames after prompts of `positions` positions, alone and in `batches` of
-    several sequences. Holds one copy of the model at a time. Raises what loading raises."""
+    several sequences, and a stream of `minutes` of speech. Holds one copy of the model at a time. Raises what loading raises."""
     result = {"path": str(path)}
     progress("time to first audio, in a process of its own")
     result["first_audio"] = first_audio.measure(path, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit)
+    if minutes:
+        result["stream"] = endurance.measure(path, minutes, tokenizer=tokenizer, compat=compat,
+                                             memory_limit=memory_limit, progress=progress)
     progress("memory bandwidth")
     bandwidth = result["bandwidth"] = machine.measure_bandwidth()
     progress("loading")

@@ -66,9 +66,18 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
         parts = dict(f["first_audio"][name])
         total = parts.pop("total")
         yield f"first audio, {name}", f"{total:.2f} s: " + ", ".join(f"{part} {s:.2f}" for part, s in parts.items())
+    yield from _stream(f["stream"]) if "stream" in f else ()
     memory, loading = f["memory"], f["first_audio"]["memory"]
     yield "memory", (f"weights {_mb(loading['weights'])}, peak {_mb(loading['load_peak'])} while loading, "
                      f"{_mb(memory['peak'])} while running, {_mb(loading['process_peak'])} of a whole process")
+
+
+def _stream(marks: list[dict]) -> Iterator[tuple[str, str]]:
+    """The first minute and the last."""
+    for mark in (marks[0], marks[-1]):
+        yield f"after {mark['speech'] / 60:.0f} min of speech", (
+            f"{_mb(mark['active'])} held, {_mb(mark['process'])} at most in the process, "
+            f"real-time factor {mark['took'] / mark['speech']:.2f}")
 
 
 def _ms(times: dict) -> str:

@@ -21,6 +21,8 @@ def configure(parser) -> None:
     parser.option("--prompt", type=int, default=64, metavar="N", help="positions before them; default 64")
     parser.option("--batch", type=_sizes, default=(), metavar="N,N,...",
                   help="also time so many sequences in step, such as 1,2,4")
+    parser.option("--stream", type=int, default=0, metavar="MINUTES",
+                  help="also stream so many minutes of speech, and show that memory stays the same")
     parser.option("--synthetic", choices=["full", "tiny"], yields_to=("model",),
                   help="a model of random weights instead: full has S2 Pro's widths, few layers and takes 2 GB of disk")
     parser.option("--layers", type=int, default=2, metavar="N", help="of --synthetic full; default 2")
@@ -38,6 +40,8 @@ def run(args, console) -> int:
     for name in ("frames", "prompt", "layers"):
         if getattr(args, name) < 1:
             raise UsageError(f"--{name} must be at least 1")
+    if args.stream < 0:
+        raise UsageError("--stream takes a number of minutes")
     results = [_measured(path, args, console) for path in _models(args, console)]
     console.clear()
     if args.json:
@@ -71,7 +75,7 @@ def _measured(path: Path, args, console) -> dict:
     from ..bench import report
 
     found = bench.run(path, tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit,
-                      frames=args.frames, positions=args.prompt, batches=args.batch,
+                      frames=args.frames, positions=args.prompt, batches=args.batch, minutes=args.stream,
                       progress=lambda what: console.progress(f"measuring: {what} ..."))
     console.clear()
     if not args.json:

@@ -9,7 +9,7 @@ import pytest
 
 import s2mlx
 from s2mlx import models, speaking
-from s2mlx.errors import ModelError, S2Error
+from s2mlx.errors import GenerationError, ModelError, S2Error
 from s2mlx.model import limit_memory, load_model
 from s2mlx.models import find_model
 from s2mlx.options import Options
@@ -130,6 +130,60 @@ def test_a_long_text_with_a_nul_is_spoken(model):
     assert chunks[-1].parts > 1 and codes.shape[1] == 2 * chunks[-1].parts
 
 
+LONG = "The same words come again and again here. " * 20
+
+
+def test_later_passes_cut_a_limit_to_the_room_they_have(model):
+    """Their text may be longer, or the first pass their reference: what was asked for fitted the first."""
+    first, second, *_ = plan_passes(LONG)
+    with pytest.raises(GenerationError, match="do not fit"):
+        run(model, max_frames=400)._prompt(first)
+    prompt, limit = run(model, max_frames=400)._prompt(second)
+    assert limit == 512 - len(prompt)
+
+
+@pytest.mark.parametrize("frames, borrowed", [(100, True), (900, False)])
+def test_a_pass_that_fills_the_context_is_no_reference(tmp_path, monkeypatch, frames, borrowed):
+    model = load_model(make_model(tmp_path / "m.gguf", layers=1, fast_layers=1, context=2048), TOKENIZER)
+    voices = []
+    build = speaking.build_prompt
+    monkeypatch.setattr(speaking, "build_prompt", lambda t, c, text, v, *h: voices.append(len(v)) or build(t, c, text, v, *h))
+    say(Speaking(model), LONG, [], Options(max_frames=frames, min_frames=frames))
+    tried, *used = voices[1:]
+    assert voices[0] == 0 and tried == 1 and set(used) == {int(borrowed)}
+
+
+def test_passes_that_are_over_leave_nothing_behind(model, voice):
+    """Of a book of a thousand passes no stream, cache or lane stays once its pass is spoken."""
+    alive = []
+    options = Options(max_frames=20, min_frames=20, batch=2)
+    for chunk in Speaking(model).speak(LONG * 6, [voice], options, 7, lambda: True):
+        if chunk.finish_reason:
+            alive.append(_in_memory())
+    assert len(alive) > 9 and max(alive[4:]) <= max(alive[:4])
+
+
+def _in_memory() -> int:
+    """Streams that have decoded something, sequences and their pasts."""
+    gc.collect()
+    kinds = ("CodecStream", "KVCache", "_Lane")
+    return sum(type(o).__name__ in kinds and (type(o).__name__ != "CodecStream" or bool(o._state.tails))
+               for o in gc.get_objects())
+
+
+def test_the_model_waits_for_a_listener_who_is_far_behind(model, monkeypatch):
+    monkeypatch.setattr(speaking, "_POLL", 0.001)
+    ahead = iter([0.0] * 12 + [601.0] * 5 + [0.0] * 10**6)
+    asked = []
+    chunks = list(Speaking(model).speak(TEXT, [], Options(max_frames=10, min_frames=10), 7, lambda: True,
+                                        lambda: asked.append(next(ahead)) or asked[-1]))
+    assert asked.count(601.0) == 5 and chunks[-1].finish_reason == "length"
+    # and a cancel still ends it
+    patience = Patience(50)
+    chunks = list(Speaking(model).speak(TEXT, [], Options(max_frames=10, min_frames=10), 7, patience, lambda: 601.0))
+    assert chunks[-1].finish_reason == "cancelled" and patience.left < 0
+
+
 def test_a_closed_synthesizer_frees_its_weights_and_keeps_its_facts():
     tts = s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=TOKENIZER)
     parts = [weakref.ref(tts._speaking.model.codec), weakref.ref(tts._speaking.model.dual_ar)]
@@ -195,4 +249,7 @@ def test_a_model_may_ask_for_short_passes_and_single_speakers(tmp_path, monkeypa
         voices = [s2mlx.Voice(np.full((10, 3), i), f"voice {i}", 44100, 256) for i in (1, 2)]
         tts.say("<|speaker:0|>Hello there.<|speaker:1|>Good morning.<|speaker:7|>Well.", voice=voices, max_frames=2,
                 min_frames=2)
-    assert prompts == [("Hello there.", voices[:1], []), ("Good morning.", voices[1:], []), ("Well.", [], [])]
+        assert prompts == [("Hello there.", voices[:1], []), ("Good morning.", voices[1:], []), ("Well.", [], [])]
+        prompts.clear()
+        tts.say("Hello there.", voice=voices, max_frames=2, min_frames=2)
+        assert prompts == [("Hello there.", voices[:1], [])]

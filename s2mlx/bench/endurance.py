@@ -1,0 +1,66 @@
+"""Whether speech can go on for ever: memory and speed after each minute of one long stream, in a process of its own.
+
+`measure` starts the process, `main` is what it runs: the public API, a text that is far longer than the context.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from ..errors import S2Error
+
+TEXT = "The river runs on, and whoever sits beside it long enough hears the same water speak a different word. "
+_SENTENCES = 60  # of one request; requests follow each other as long as they are needed
+
+
+def measure(path, minutes: int, *, tokenizer=None, compat: str | None = None, memory_limit: int | None = None,
+            each: float = 60.0, progress: Callable[[str], None] = lambda what: None) -> list[dict]:
+    """Stream `minutes` of speech. After each `each` seconds of it: {speech, took: seconds so far, active: bytes that MLX
+    holds, process: the most bytes that the process had so far}."""
+    load = {"model": str(path), "tokenizer": tokenizer and str(tokenizer), "compat": compat,
+            "memory_limit": memory_limit}
+    job = {"load": load, "marks": round(60 * minutes / each), "each": each}
+    marks = []
+    with subprocess.Popen([sys.executable, "-m", __name__, json.dumps(job)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        for line in process.stdout:
+            marks.append(json.loads(line))
+            progress(f"a long stream, {marks[-1]['speech'] / 60:.0f} of {minutes} minutes")
+        fault = process.stderr.read().strip()
+    if process.returncode:
+        raise S2Error(f"the measuring process failed: {(fault or 'no reason given').splitlines()[-1]}")
+    return marks
+
+
+def main(job: dict) -> Iterator[dict]:
+    import mlx.core as mx
+
+    import s2mlx
+
+    with s2mlx.load(**job["load"]) as tts:
+        began, speech, chunks = time.perf_counter(), 0.0, _endless(tts)
+        for mark in range(1, job["marks"] + 1):
+            while speech < mark * job["each"]:
+                chunk = next(chunks)
+                speech += len(chunk.samples) / chunk.sample_rate
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            yield {"speech": speech, "took": time.perf_counter() - began, "active": mx.get_active_memory(),
+                   "process": peak if sys.platform == "darwin" else peak * 1024}
+        chunks.close()
+
+
+def _endless(tts) -> Iterator:
+    seed = 0
+    while True:
+        yield from tts.stream(TEXT * _SENTENCES, seed=seed, min_frames=20)
+        seed += 1
+
+
+if __name__ == "__main__":
+    for made in main(json.loads(sys.argv[1])):
+        print(json.dumps(made), flush=True)
