@@ -178,7 +178,7 @@ def _check_sizes(books, frames, rate, size) -> None:
 
 def __getattr__(name):
     # `voice.VoiceLibrary` is the public name; the library lives in its own file and imports this one.
-    if name in ("VoiceLibrary", "VoiceInfo"):
+    if name in ("VoiceLibrary", "VoiceInfo", "RemovedVoice"):
         from . import voice_library
 
         return getattr(voice_library, name)

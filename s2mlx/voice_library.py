@@ -1,8 +1,8 @@
 """The folder of saved voices, and the voices that come with the program.
 
     FOLDER/NAME/voice.s2voice, clip.flac    saved here; complete or absent
-    FOLDER/NAME.s2voice                     dropped in by the user; as good as the others
-    FOLDER/.trash/TOKEN/...                 removed or replaced, kept for 30 days
+    FOLDER/NAME.s2voice, NAME.flac          dropped in by the user; as good as the others
+    FOLDER/.trash/TOKEN/...                 removed or replaced, kept for 30 days (voice_trash)
 
 Several processes may use one folder: a change happens under a lock, by renames. Knows nothing of models, and of sound
 only that `audio.files` reads and writes clips.
@@ -15,8 +15,6 @@ import dataclasses
 import difflib
 import fcntl
 import os
-import re
-import secrets
 import shutil
 import tempfile
 import time
@@ -28,13 +26,12 @@ import numpy as np
 from . import locations
 from .errors import VoiceError
 from .voice import SUFFIX, Voice
-from .voice_names import printable, check_name, key
+from .voice_files import CLIP, VOICE, VoiceFiles, is_bare, stem
+from .voice_names import check_name, key, printable
+from .voice_trash import RemovedVoice, Trash
 
-_VOICE, _CLIP = "voice.s2voice", "clip.flac"
-_TRASH, _NEW, _LOCK = ".trash", ".new-", ".lock"
-_KEPT_IN_TRASH = 30 * 86400.0  # s
-_UNFINISHED = 86400.0          # s; a temporary folder older than this was left by a crash
-_TOKEN = re.compile(r"[0-9a-f]{16}")
+_NEW, _LOCK = ".new-", ".lock"
+_UNFINISHED = 86400.0  # s; a temporary folder older than this was left by a crash
 
 
 @dataclass(frozen=True)
@@ -55,20 +52,12 @@ class VoiceInfo:
     problem: str | None = None
 
 
-@dataclass(frozen=True)
-class _Entry:
-    name: str              # as shown
-    root: Path             # what is moved: the voice's folder, or the bare file
-    voice: Path
-    clip: Path
-    builtin: bool = False
-
-
 class VoiceLibrary:
     """Voices by name; `folder` defaults to the user's own. Raises `VoiceError` for whatever goes wrong."""
 
     def __init__(self, folder=None):
         self.folder = Path(folder) if folder is not None else locations.voices_dir()
+        self._trash = Trash(self.folder)
 
     # --- looking -------------------------------------------------------------------------------------------------
 
@@ -98,13 +87,19 @@ class VoiceLibrary:
 
     def clip(self, name: str) -> tuple[np.ndarray, int] | None:
         """The recording a voice was made from, float32 [n] at the voice's rate; None when it was not kept."""
-        entry = self._find(name)
-        if not os.path.isfile(entry.clip):
-            return None
         from .audio.files import read_audio
 
-        rate = self._load(entry).sample_rate
-        return read_audio(entry.clip, rate), rate
+        with self._lock(shared=True):
+            entry = self._find(name)
+            if not entry.has_clip:
+                return None
+            rate = self._load(entry).sample_rate
+            return read_audio(entry.clip, rate), rate
+
+    def removed(self) -> list[RemovedVoice]:
+        """What `restore` can bring back (name, token, time of removal), the newest first."""
+        with self._os_errors("cannot read the trash"), self._lock(shared=True):
+            return self._trash.content()
 
     # --- changing ------------------------------------------------------------------------------------------------
 
@@ -116,47 +111,48 @@ class VoiceLibrary:
             self.folder.mkdir(parents=True, exist_ok=True)
             made = Path(tempfile.mkdtemp(prefix=_NEW, dir=self.folder))
             try:
-                voice.save(made / _VOICE)
+                voice.save(made / VOICE)
                 if clip is not None:
                     from .audio.files import write_audio
 
                     samples, rate = clip
-                    write_audio(made / _CLIP, samples, rate)
+                    write_audio(made / CLIP, samples, rate)
                 with self._lock():
                     self._sweep()
-                    replaced = None
-                    for entry in self._taken(name):
-                        if not overwrite:
-                            raise VoiceError(f"there is a voice {entry.name!r} already; take another name, "
-                                             "or ask to overwrite it")
-                        replaced = self._discard(entry)
-                    os.rename(made, self.folder / name)
-                    return replaced
+                    return self._put(made, name, overwrite)
             finally:
                 shutil.rmtree(made, ignore_errors=True)
+
+    def _put(self, made: Path, name: str, overwrite: bool) -> str | None:
+        """Give a finished folder its name. Whatever fails, the voice that had the name has it again."""
+        replaced = None
+        for entry in self._taken(name):
+            if not overwrite:
+                raise VoiceError(f"there is a voice {entry.name!r} already; take another name, or ask to overwrite it")
+            replaced = self._trash.put(entry)
+        try:
+            os.rename(made, self.folder / name)
+        except BaseException:
+            if replaced and made.exists():
+                self._trash.bring_back(replaced, self.folder)
+            raise
+        return replaced
 
     def remove(self, name: str) -> str:
         """Move a voice to the trash; the token returned brings it back for 30 days."""
         with self._os_errors(f"cannot remove voice {name!r}"), self._lock():
             entry = self._own(name)
             self._sweep()
-            return self._discard(entry)
+            return self._trash.put(entry)
 
-    def restore(self, token: str) -> str:
-        """Undo a `remove` or the replacing by an `add`; returns the name."""
-        trash = self.folder / _TRASH / token
-        if not _TOKEN.fullmatch(token) or not trash.is_dir():
-            raise VoiceError("that voice is no longer in the trash")
+    def restore(self, which: str) -> str:
+        """Undo a `remove` or the replacing by an `add`: of a token, or the latest of a name. Returns the name."""
         with self._os_errors("cannot restore the voice"), self._lock():
-            thing = next(trash.iterdir(), None)
-            if thing is None:
-                raise VoiceError("that voice is no longer in the trash")
-            name = thing.name.removesuffix(SUFFIX)
-            for entry in self._taken(name):
-                raise VoiceError(f"there is a voice {entry.name!r} now; rename it first")
-            os.rename(thing, self.folder / thing.name)
-            trash.rmdir()
-            return name
+            voice = self._trash.find(which)
+            for entry in self._taken(voice.name):
+                raise VoiceError(f"there is a voice {entry.name!r} now; remove or rename it first")
+            self._trash.bring_back(voice.token, self.folder)
+            return voice.name
 
     def rename(self, old: str, new: str) -> None:
         new = check_name(new)
@@ -165,7 +161,7 @@ class VoiceLibrary:
             for other in self._taken(new):
                 if other != entry:  # a change of case is a rename too
                     raise VoiceError(f"there is a voice {other.name!r} already; take another name")
-            os.rename(entry.root, self.folder / (new + SUFFIX if entry.root == entry.voice else new))
+            entry.move_to(self.folder / (new + SUFFIX if entry.bare else new))
 
     def import_file(self, path, name: str | None = None, overwrite: bool = False) -> str:
         """Save a copy of a `.s2voice` file; the name is the file's unless given. Returns the name."""
@@ -186,24 +182,23 @@ class VoiceLibrary:
 
     # --- inside --------------------------------------------------------------------------------------------------
 
-    def _entries(self) -> list[_Entry]:
-        own: dict[str, _Entry] = {}
+    def _entries(self) -> list[VoiceFiles]:
+        own: dict[str, VoiceFiles] = {}
         dropped = []
         for path in sorted(self._listing()):
             if path.name.startswith("."):
                 continue
             if os.path.isdir(path):
-                own[key(path.name)] = _Entry(printable(path.name), path, path / _VOICE, path / _CLIP)
-            elif path.name.lower().endswith(SUFFIX):
+                own[key(path.name)] = VoiceFiles.at(path)
+            elif is_bare(path):
                 dropped.append(path)
         for path in dropped:
-            stem = path.name[:-len(SUFFIX)]
             # beside a folder of that name the file keeps its ending, so that neither hides the other
-            name = path.name if key(stem) in own else stem
-            own[key(name)] = _Entry(printable(name), path, path, path.with_name(stem + ".flac"))
+            name = path.name if key(stem(path)) in own else stem(path)
+            own[key(name)] = VoiceFiles.at(path, name)
         for path in _builtin():
             if key(path.stem) not in own:
-                own[key(path.stem)] = _Entry(path.stem, path, path, path.with_suffix(".flac"), builtin=True)
+                own[key(path.stem)] = VoiceFiles.at(path, builtin=True)
         return sorted(own.values(), key=lambda entry: key(entry.name))
 
     def _listing(self) -> list[Path]:
@@ -214,7 +209,7 @@ class VoiceLibrary:
         except OSError as fault:
             raise VoiceError(f"cannot list the voices in {self.folder}: {fault.strerror or fault}") from fault
 
-    def _find(self, name: str) -> _Entry:
+    def _find(self, name: str) -> VoiceFiles:
         """The entry of that name. A name is only ever compared with what the folder holds, never joined to a path."""
         entries = {key(entry.name): entry for entry in self._entries()}
         found = entries.get(key(name.strip()))
@@ -226,23 +221,23 @@ class VoiceLibrary:
             raise VoiceError(f"there is no voice {printable(name)!r}; {hint}")
         return found
 
-    def _own(self, name: str) -> _Entry:
+    def _own(self, name: str) -> VoiceFiles:
         entry = self._find(name)
         if entry.builtin:
             raise VoiceError(f"voice {entry.name!r} comes with the program and stays as it is")
         return entry
 
-    def _taken(self, name: str) -> list[_Entry]:
+    def _taken(self, name: str) -> list[VoiceFiles]:
         """The user's own voice of that name, if there is one."""
         return [entry for entry in self._entries() if not entry.builtin and key(entry.name) == key(name)]
 
-    def _load(self, entry: _Entry) -> Voice:
+    def _load(self, entry: VoiceFiles) -> Voice:
         if not os.path.exists(entry.voice) and os.path.isdir(entry.root):
-            raise VoiceError(f"voice {entry.name!r} is broken: its folder holds no {_VOICE}")
+            raise VoiceError(f"voice {entry.name!r} is broken: its folder holds no {VOICE}")
         return dataclasses.replace(Voice.load(entry.voice), name=entry.name)
 
-    def _info(self, entry: _Entry) -> VoiceInfo:
-        known = {"name": entry.name, "path": entry.voice, "builtin": entry.builtin, "has_clip": os.path.isfile(entry.clip)}
+    def _info(self, entry: VoiceFiles) -> VoiceInfo:
+        known = {"name": entry.name, "path": entry.voice, "builtin": entry.builtin, "has_clip": entry.has_clip}
         try:
             voice = self._load(entry)
             known["modified"] = entry.voice.stat().st_mtime
@@ -251,20 +246,11 @@ class VoiceLibrary:
         return VoiceInfo(**known, frames=voice.frames, seconds=voice.seconds, codebooks=voice.codes.shape[0],
                          codebook_size=voice.codebook_size, sample_rate=voice.sample_rate, transcript=voice.transcript)
 
-    def _discard(self, entry: _Entry) -> str:
-        token = secrets.token_hex(8)
-        trash = self.folder / _TRASH / token
-        trash.mkdir(parents=True)
-        os.rename(entry.root, trash / entry.root.name)
-        return token
-
     def _sweep(self) -> None:
         """Delete what the trash has kept long enough, and what a crash left half-made."""
-        trash = self.folder / _TRASH
-        old = [(path, _KEPT_IN_TRASH) for path in (trash.iterdir() if trash.is_dir() else ())]
-        old += [(path, _UNFINISHED) for path in self.folder.glob(_NEW + "*")]
-        for path, kept in old:
-            if path.lstat().st_mtime < time.time() - kept:
+        self._trash.sweep()
+        for path in self.folder.glob(_NEW + "*"):
+            if path.lstat().st_mtime < time.time() - _UNFINISHED:
                 shutil.rmtree(path, ignore_errors=True)
 
     @contextlib.contextmanager

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import shlex
+import time
 
 from ..errors import UsageError, VoiceError
 from . import model, paths, references
@@ -38,9 +40,10 @@ def configure(parser) -> None:
     remove.add_argument("name", metavar="NAME")
     model.add_manners(remove)
 
-    restore = action("restore", _restore, "bring a removed or replaced voice back")
-    restore.add_argument("token", metavar="TOKEN", help="as `remove` printed it")
-    model.add_manners(restore)
+    restore = action("restore", _restore, "bring a removed or replaced voice back, or list those that can be")
+    restore.add_argument("which", metavar="NAME|TOKEN", nargs="?",
+                         help="the voice of that name removed last, or one by its token; default: list them")
+    model.add_manners(restore, json="print one JSON object: {restored: NAME}, or {removed: [{name, token, removed}]}")
 
     bring = action("import", _import, "save a .s2voice file under a name")
     bring.add_argument("file", metavar="FILE", help="the .s2voice file")
@@ -139,20 +142,43 @@ def _add(args, console) -> int:
 def save(library, name, voice, clip, force, console) -> None:
     """Put a new voice into the library, and say how to use it and how to undo what it replaced."""
     replaced = library.add(name, voice, clip=clip, overwrite=force)
-    console.note(f"saved the voice {name!r}; try: s2mlx say -v '{name}' Hello.")
+    console.note(f"saved the voice {name!r}; try: s2mlx say -v {shlex.quote(name)} Hello.")
     if replaced:
-        console.note(f"the old one comes back with: s2mlx voice remove '{name}' && s2mlx voice restore {replaced}")
+        console.note(f"the old one comes back with: s2mlx voice remove {shlex.quote(name)} "
+                     f"&& s2mlx voice restore {replaced}")
 
 
 def _remove(args, console) -> int:
     token = _library().remove(args.name)
+    print(token)
     console.note(f"removed the voice {args.name!r}; undo: s2mlx voice restore {token}")
     return 0
 
 
 def _restore(args, console) -> int:
-    console.note(f"the voice {_library().restore(args.token)!r} is back")
+    if args.which is None:
+        return _list_removed(args, console)
+    name = _library().restore(args.which)
+    if args.json:
+        print(json.dumps({"restored": name}))
+    console.note(f"the voice {name!r} is back")
     return 0
+
+
+def _list_removed(args, console) -> int:
+    removed = _library().removed()
+    if args.json:
+        print(json.dumps({"removed": [dataclasses.asdict(voice) for voice in removed]}))
+    elif removed:
+        print(table([["voice", "removed", "token"],
+                     *([voice.name, _when(voice.removed), voice.token] for voice in removed)]))
+    else:
+        console.note("no voice was removed in the last 30 days")
+    return 0
+
+
+def _when(stamp: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(stamp))
 
 
 def _import(args, console) -> int:
@@ -165,8 +191,11 @@ def _import(args, console) -> int:
 
 
 def _export(args, console) -> int:
-    paths.check_writable(args.file)
-    if os.path.isfile(args.file) and not args.force:
-        raise VoiceError(f"{args.file} exists already; choose another name, or replace it with --force")
-    console.note(f"wrote {_library().export(args.name, args.file, overwrite=args.force)}")
+    library, target = _library(), args.file
+    if os.path.isdir(target):
+        target = os.path.join(target, library.info(args.name).name + ".s2voice")
+    paths.check_writable(target)
+    if os.path.isfile(target) and not args.force:
+        raise VoiceError(f"{target} exists already; choose another name, or replace it with --force")
+    console.note(f"wrote {library.export(args.name, target, overwrite=args.force)}")
     return 0

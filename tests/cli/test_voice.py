@@ -27,7 +27,7 @@ def me(run):
 
 def test_add(run, tts, clip):
     result = run("voice", "add", "anna", "--clip", clip, "--text", "Hello.")
-    assert result.code == 0 and result.stdout == b"" and "s2mlx say -v 'anna'" in result.err
+    assert result.code == 0 and result.stdout == b"" and "s2mlx say -v anna Hello." in result.err
     shown = run("voice", "show", "anna", "--json").json
     assert shown["transcript"] == "Hello." and shown["has_clip"] and shown["frames"] == 5
     [(samples, rate), words] = tts.cloned[0]
@@ -96,9 +96,27 @@ def test_show_a_broken_voice_fails(run, tmp_path, me):
 
 
 def test_remove_and_restore(run, me):
-    result = run("voice", "remove", "me")
-    assert result.code == 0 and run("voice", "show", "me").code == 1
-    assert run("voice", "restore", result.err.split()[-1]).code == 0
+    """The token is the result of `remove`: on stdout, --quiet or not."""
+    for quiet in ([], ["--quiet"]):
+        result = run("voice", "remove", "me", *quiet)
+        assert result.code == 0 and run("voice", "show", "me").code == 1
+        token = result.out.strip()
+        assert (result.err == "") == bool(quiet) and (quiet or result.err.split()[-1] == token)
+        assert run("voice", "restore", token).code == 0
+        assert run("voice", "show", "me").code == 0
+
+
+def test_what_was_removed_is_listed_and_found_by_name(run, me):
+    empty = run("voice", "restore")
+    assert empty.code == 0 and empty.stdout == b"" and "no voice was removed" in empty.err
+    token = run("voice", "remove", "me", "--quiet").out.strip()
+    head, line = run("voice", "restore").out.splitlines()
+    assert head.split() == ["voice", "removed", "token"]
+    assert line.split()[0] == "me" and line.split()[-1] == token
+    [listed] = run("voice", "restore", "--json").json["removed"]
+    assert (listed["name"], listed["token"]) == ("me", token)
+    assert "it holds me" in run("voice", "restore", "anna").error
+    assert run("voice", "restore", "me", "--json").json == {"restored": "me"}
     assert run("voice", "show", "me").code == 0
 
 
@@ -112,6 +130,17 @@ def test_import_and_export_keep_every_byte(run, me, tmp_path):
     assert run("voice", "import", "out.s2voice").code == 0 and run("voice", "show", "out").code == 0
     assert "--force" in run("voice", "import", "out.s2voice").error
     assert "no.s2voice" in run("voice", "import", "no.s2voice").error
+
+
+def test_export_into_a_folder(run, me, tmp_path):
+    (tmp_path / "out").mkdir()
+    for folder in ("out", "out/", "."):
+        assert run("voice", "export", "ME", folder).code == 0
+        assert "--force" in run("voice", "export", "me", folder).error
+        assert run("voice", "export", "me", folder, "--force").code == 0
+        assert (tmp_path / folder / "me.s2voice").read_bytes() == GOLDEN.read_bytes()
+        (tmp_path / folder / "me.s2voice").unlink()
+    assert run("voice", "export", "me", "absent/").code != 0 and "absent" in run("voice", "export", "me", "absent/").error
 
 
 def test_voices_of_say(run, tts, player, me, tmp_path):
