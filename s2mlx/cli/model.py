@@ -21,6 +21,12 @@ def add_options(parser, *, compat: bool = True) -> None:
                       help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
 
 
+def given_options(args) -> list[str]:
+    """The words that make another command open the same model."""
+    return [word for name in ("model", "tokenizer", "compat") if name in args.given
+            for word in (f"--{name}", getattr(args, name))]
+
+
 def _gigabytes(word: str) -> int:
     """Bytes."""
     try:

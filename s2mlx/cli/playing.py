@@ -5,10 +5,9 @@ Knows the Player; not where the pieces come from.
 
 from __future__ import annotations
 
-import time
-
 from ..audio.speaker import Player
 from ..errors import DeviceError
+from . import autosave
 from .terminal import seconds
 
 
@@ -64,11 +63,4 @@ class Speaker:
         unheard = self._player.unheard()
         if not len(unheard):
             return ""
-        from ..audio.files import write_audio
-        from ..locations import autosave_dir
-
-        folder = autosave_dir()
-        folder.mkdir(parents=True, exist_ok=True)
-        path = folder / time.strftime("say-%Y%m%d-%H%M%S.wav")
-        write_audio(path, unheard, self._rate)
-        return f"; what was not heard is kept in {path}"
+        return f"; what was not heard is kept in {autosave.keep('say', unheard, self._rate)}"

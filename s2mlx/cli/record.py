@@ -9,6 +9,7 @@ import time
 
 from ..errors import AudioError, DeviceError, UsageError
 from . import model, references
+from .autosave import KeptTake
 from .terminal import plain, seconds
 
 _LONGEST = 30.0  # s; a reference is 5 to 30
@@ -48,8 +49,9 @@ def run(args, console) -> int:
     library = VoiceLibrary()
     name, replace = _settle_name(library, args, console)
     find_input(args.input)
-    with model.open_model(args, console) as tts:
-        text, clip = _take(args, tts.sample_rate, console)
+    options = ["--force"] * replace + model.given_options(args)
+    with model.open_model(args, console) as tts, KeptTake(name, options, console) as kept:
+        text, clip = _take(args, tts.sample_rate, kept, console)
         console.progress("making the voice ...")
         save(library, name, tts.clone(clip, text, name=name), clip, replace, console)
     return 0
@@ -69,8 +71,8 @@ def _settle_name(library, args, console) -> tuple[str, bool]:
         raise
 
 
-def _take(args, rate: int, console):
-    """Record until a take will do: (words, (samples float32 [n], rate))."""
+def _take(args, rate: int, kept: KeptTake, console):
+    """Record until a take will do: (words, (samples float32 [n], rate)). `kept` has each usable one at once."""
     from ..audio.microphone import check, trim
     from ..audio.sentences import sentences
 
@@ -81,12 +83,15 @@ def _take(args, rate: int, console):
         verdict = check(take)
         if not verdict.usable and not console.interactive:
             raise AudioError("; ".join(verdict.problems))
+        if verdict.usable:
+            clip = _sixteen_bit(trim(take).samples), take.rate
+            kept.keep(*clip, text)
         for problem in verdict.problems:
             console.warn(problem)
         if verdict.ok or not (console.interactive and console.ask("Record again?", default=True)):
             if not verdict.usable:
                 raise AudioError("no voice was made: the recording cannot be used")
-            return text, (_sixteen_bit(trim(take).samples), take.rate)
+            return text, clip
 
 
 def _sixteen_bit(samples):

@@ -1,12 +1,15 @@
 """`s2mlx record` with a fake microphone: what it asks, what it refuses, what it saves."""
 
+import shlex
+
 import numpy as np
 import pytest
+import soundfile
 
 from s2mlx.audio import microphone
 from s2mlx.audio.sentences import sentences
 from s2mlx.audio.verdict import Take
-from s2mlx.errors import DeviceError
+from s2mlx.errors import DeviceError, GenerationError, VoiceError
 from s2mlx.voice import VoiceLibrary
 
 RATE = 44100
@@ -160,3 +163,70 @@ def test_an_interrupt_saves_nothing(run, tts, mic, monkeypatch):
 
     monkeypatch.setattr(record, "_enter", interrupt)
     assert run("record", "me", "--seconds", "8", stdin=b"").code == 130 and VoiceLibrary().names() == []
+
+
+# --- the recording outlives what fails after it ---------------------------------------------------------------------
+
+def kept_files(tmp_path):
+    return sorted((tmp_path / "home" / "state" / "s2mlx" / "autosave").glob("*"))
+
+
+def fail(error):
+    def call(*_, **__):
+        raise error
+    return call
+
+
+@pytest.mark.parametrize("place, error, code", [
+    ("clone", GenerationError("no room"), 1), ("clone", KeyboardInterrupt(), 130), ("add", VoiceError("disk full"), 1),
+    ("add", OSError(28, "No space left"), 1)])
+def test_what_fails_after_the_take_leaves_the_recording_and_the_way_on(run, tts, mic, monkeypatch, tmp_path, place, error,
+                                                                       code):
+    with monkeypatch.context() as patch:
+        patch.setattr(*(tts, "clone") if place == "clone" else (VoiceLibrary, "add"), fail(error))
+        result = run("record", "o'neil", "--seconds", "8", "--text", "It's  me,\nthen.", "--quiet", "-m", "a b.gguf",
+                     stdin=b"")
+    assert result.code == code and VoiceLibrary().names() == []
+    [path] = kept_files(tmp_path)
+    assert 7.5 < soundfile.info(path).duration < 8.5
+    words = shlex.split(result.err.split("make the voice from it with: ")[1].splitlines()[0])
+    assert words == ["s2mlx", "voice", "add", "o'neil", "--clip", str(path), "--text", "It's me, then.", "--model",
+                     "a b.gguf"]
+    assert run(*words[1:]).code == 0 and VoiceLibrary().get("o'neil").transcript == "It's me, then."
+    assert tts.loaded[-1]["model"] == "a b.gguf"
+
+
+def test_the_command_replaces_what_the_recording_would_have_replaced(run, tts, mic, monkeypatch):
+    assert run("record", "me", "--seconds", "8", stdin=b"").code == 0
+    monkeypatch.setattr(tts, "clone", fail(GenerationError("no room")))
+    result = run("record", "me", "--seconds", "8", "--force", "--text", "-- Read!", stdin=b"")
+    assert "'--text=-- Read!' --force" in result.err
+
+
+def test_a_saved_voice_leaves_nothing_in_the_autosave_folder(run, tts, mic, tmp_path):
+    assert run("record", "me", "--seconds", "8", stdin=b"").code == 0 and kept_files(tmp_path) == []
+
+
+def test_an_interrupt_at_the_question_keeps_the_take(run, tts, mic, monkeypatch, tmp_path):
+    from s2mlx.cli.terminal import Console
+
+    mic.heard = np.clip(speech(8, 30), -1, 1)
+    answers = iter([True, KeyboardInterrupt])
+
+    def ask(self, question, default=False):
+        answer = next(answers)
+        if answer is True:
+            return True
+        raise answer
+
+    monkeypatch.setattr(Console, "ask", ask)
+    result = run("record", "me", "--seconds", "8", tty=("stderr",))
+    assert result.code == 130 and len(mic.made) == 2 and len(kept_files(tmp_path)) == 1
+    assert str(kept_files(tmp_path)[0]) in result.err
+
+
+def test_an_autosave_folder_that_cannot_be_written_is_said_and_no_obstacle(run, tts, mic, tmp_path):
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "state").write_text("in the way")
+    result = run("record", "me", "--seconds", "8", stdin=b"")
+    assert result.code == 0 and "not on disk" in result.err and VoiceLibrary().names() == ["me"]

@@ -1,0 +1,64 @@
+"""Sound that would be lost if something fails, kept in the autosave folder. Knows neither microphone nor loudspeaker."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import shlex
+import time
+from pathlib import Path
+
+from ..errors import S2Error
+
+
+def keep(kind: str, samples, rate: int) -> Path:
+    """Write float32 [n] as WAV under a name of its own: `kind` and the time. S2Error or OSError when that fails."""
+    from ..audio.files import write_audio
+    from ..locations import autosave_dir
+
+    folder = autosave_dir()
+    folder.mkdir(parents=True, exist_ok=True)
+    stem = folder / time.strftime(f"{kind}-%Y%m%d-%H%M%S")
+    names = itertools.chain([f"{stem}.wav"], (f"{stem}-{number}.wav" for number in itertools.count(2)))
+    file = next(path for path in map(Path, names) if not path.exists())
+    write_audio(file, samples, rate)
+    return file
+
+
+class KeptTake:
+    """Keeps the last usable take of a recording until the voice made from it is saved.
+
+    As a context manager: left by an error or an interrupt, it says which command makes the voice from what was kept.
+    options: further words of that command, such as the model.
+    """
+
+    def __init__(self, name: str, options: list[str], console):
+        self._name, self._options, self._console = name, options, console
+        self._path = self._text = None
+
+    def keep(self, samples, rate: int, text: str) -> None:
+        """Put a take (float32 [n]) and the words spoken in it in the place of the one before."""
+        try:
+            path = keep("record", samples, rate)
+        except (S2Error, OSError) as fault:
+            self._console.warn(f"the recording is not on disk until the voice is saved: {fault}")
+            return
+        self._forget()
+        self._path, self._text = path, text
+
+    def __enter__(self) -> KeptTake:
+        return self
+
+    def __exit__(self, kind, value, traceback) -> None:
+        if kind is None:
+            self._forget()
+        elif self._path is not None:
+            words = " ".join(self._text.split())
+            text = [f"--text={words}"] if words.startswith("-") else ["--text", words]
+            command = ["s2mlx", "voice", "add", self._name, "--clip", str(self._path), *text, *self._options]
+            self._console.warn(f"the recording is kept; make the voice from it with: {shlex.join(command)}")
+
+    def _forget(self) -> None:
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
