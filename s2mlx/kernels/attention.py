@@ -8,7 +8,7 @@ i // (heads / kv_heads). q_gain and k_gain [head_dim]: RMSNorm of q and k, or No
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -34,8 +34,8 @@ def fast_attention(qkv: mx.array, keys: mx.array | None, values: mx.array | None
     return fast_attention_reference(*arguments)
 
 
-class Prefix(NamedTuple):
-    """A past that sequences share: the first `length` positions of keys and values [1, kv_heads, any, head_dim]."""
+class Past(NamedTuple):
+    """A part of the past: the first `length` positions of keys and values [1 or B, kv_heads, any, head_dim]."""
 
     keys: mx.array
     values: mx.array
@@ -44,16 +44,16 @@ class Prefix(NamedTuple):
 
 def step_attention(qkv: mx.array, keys: mx.array | None, values: mx.array | None, positions: mx.array,
                    table: mx.array, heads: int, kv_heads: int, q_gain: mx.array | None = None,
-                   k_gain: mx.array | None = None, eps: float = 1e-6,
-                   prefix: Prefix | None = None) -> tuple[mx.array, mx.array, mx.array]:
+                   k_gain: mx.array | None = None, eps: float = 1e-6, prefix: Past | None = None,
+                   body: Past | None = None) -> tuple[mx.array, mx.array, mx.array]:
     """One new position a sequence, qkv [B, 1, ...], at positions[b] (int32 [B]).
 
-    Its past is `prefix`, if there is one, then as much of keys and values [B, kv_heads, capacity, head_dim] as is
-    missing to positions[b] (None: nothing is).
+    Its past is `prefix`, which all share, then its own `body`, where there are such, then as much of keys and values
+    [B, kv_heads, capacity, head_dim] as is missing to positions[b] (None: nothing is).
     -> (y [B, 1, heads * head_dim], key and value to append, [B, kv_heads, 1, head_dim])."""
-    arguments = qkv, keys, values, positions, _real(table), heads, kv_heads, q_gain, k_gain, eps, prefix
-    dtype = (prefix.keys if keys is None else keys).dtype
-    key = ("step_attention", qkv.dtype, dtype, arguments[4].shape[1], heads, kv_heads, q_gain is None, prefix is None)
+    arguments = qkv, keys, values, positions, _real(table), heads, kv_heads, q_gain, k_gain, eps, prefix, body
+    key = ("step_attention", qkv.dtype, _any(keys, body, prefix).dtype, arguments[4].shape[1], heads, kv_heads,
+           q_gain is None, prefix is None, body is None)
     if metal.trusted(key, _launch_step, step_attention_reference, lambda: _step_sample(arguments)):
         return _launch_step(*arguments)
     return step_attention_reference(*arguments)
@@ -72,11 +72,14 @@ def fast_attention_reference(qkv, keys, values, table, heads, kv_heads, q_gain=N
 
 
 def step_attention_reference(qkv, keys, values, positions, table, heads, kv_heads, q_gain=None, k_gain=None, eps=1e-6,
-                             prefix=None):
+                             prefix=None, body=None):
     """`step_attention` in plain MLX."""
-    if prefix is not None:
-        shared = [mx.repeat(a[:, :, :prefix.length], qkv.shape[0], axis=0) for a in prefix[:2]]
-        keys, values = shared if keys is None else (mx.concatenate(p, axis=2) for p in zip(shared, (keys, values)))
+    parts = [] if keys is None else [(keys, values)]
+    for part in (body, prefix):
+        if part is not None:
+            repeats = qkv.shape[0] // part.keys.shape[0]
+            parts.insert(0, [mx.repeat(a[:, :, :part.length], repeats, axis=0) for a in part[:2]])
+    keys, values = (mx.concatenate(part, axis=2) for part in zip(*parts))
     q, k, v = _split(qkv, _real(table)[positions][:, None], heads, kv_heads, q_gain, k_gain, eps)
     k, v = k.astype(keys.dtype), v.astype(keys.dtype)
     visible = (mx.arange(keys.shape[2] + 1) < positions[:, None]) | (mx.arange(keys.shape[2] + 1) == keys.shape[2])
@@ -114,9 +117,14 @@ def _positions(qkv: mx.array) -> int:
     return 1 if qkv.ndim == 2 else qkv.shape[1]
 
 
-@cache
-def _count(n: int) -> mx.array:
-    return mx.array([n], mx.int32)
+def _any(keys: mx.array | None, *parts: Past | None) -> mx.array:
+    """Some of the keys there are."""
+    return keys if keys is not None else next(part.keys for part in parts if part is not None)
+
+
+@lru_cache(1024)
+def _lengths(prefix: int, body: int) -> mx.array:
+    return mx.array([prefix, body], mx.int32)
 
 
 def _real(table: mx.array) -> mx.array:
@@ -138,22 +146,21 @@ def _launch_fast(qkv, keys, values, table, heads, kv_heads, q_gain, k_gain, eps)
         T=qkv.dtype, C=dtype, D=head_dim, HEADS=heads, KV_HEADS=kv_heads, N=n, PAST=bool(past), NORM=norm)
 
 
-def _launch_step(qkv, keys, values, positions, table, heads, kv_heads, q_gain, k_gain, eps, prefix):
+def _launch_step(qkv, keys, values, positions, table, heads, kv_heads, q_gain, k_gain, eps, prefix, body):
     batch, head_dim = qkv.shape[0], table.shape[1]
     norm, unused = q_gain is not None, table
-    shared = prefix or Prefix(keys, values, 0)
-    if keys is None:
-        keys, values = prefix.keys, prefix.values
+    nothing = Past(*[_any(keys, body, prefix)] * 2, 0)
+    first, middle, last = prefix or nothing, body or nothing, nothing if keys is None else Past(keys, values, 0)
     simdgroups = 32 if head_dim <= 128 else 16       # what threadgroup memory holds
-    new = (batch, kv_heads, 1, head_dim), keys.dtype
+    new = (batch, kv_heads, 1, head_dim), last.keys.dtype
     return metal.load("step_attention.metal")["step_attention"](
-        [qkv, keys, values, shared.keys, shared.values, _count(shared.length), positions.astype(mx.int32), table,
-         q_gain if norm else unused, k_gain if norm else unused,
-         metal.scalar(eps)],
+        [qkv, last.keys, last.values, first.keys, first.values, middle.keys, middle.values,
+         _lengths(first.length, middle.length), positions.astype(mx.int32), table, q_gain if norm else unused,
+         k_gain if norm else unused, metal.scalar(eps)],
         grid=(32 * simdgroups, heads, batch), threadgroup=(32 * simdgroups, 1, 1),
         outputs=[((*qkv.shape[:-1], heads * head_dim), qkv.dtype), new, new],
-        T=qkv.dtype, C=keys.dtype, D=head_dim, HEADS=heads, KV_HEADS=kv_heads, NORM=norm, PREFIX=prefix is not None,
-        SIMDGROUPS=simdgroups)
+        T=qkv.dtype, C=last.keys.dtype, D=head_dim, HEADS=heads, KV_HEADS=kv_heads, NORM=norm,
+        PREFIX=prefix is not None, BODY=body is not None, SIMDGROUPS=simdgroups)
 
 
 def _sample(arguments, past):
@@ -169,7 +176,9 @@ def _sample(arguments, past):
 
 
 def _step_sample(arguments):
-    qkv, keys, values, positions, table, *rest, prefix = arguments
-    like = prefix.keys if keys is None else keys
+    qkv, keys, values, positions, table, *rest, prefix, body = arguments
+    like = _any(keys, body, prefix)
     sample, k, v, table, *rest = _sample((qkv, like, like, table, *rest), past=7)
-    return sample, k, v, mx.array([5 if prefix is None else 8], mx.int32), table, *rest, prefix and Prefix(v, k, 4)
+    prefix, body = prefix and Past(v, k, 4), body and Past(k + 1, v, 6)
+    position = 5 + sum(part.length for part in (prefix, body) if part)
+    return sample, k, v, mx.array([position], mx.int32), table, *rest, prefix, body

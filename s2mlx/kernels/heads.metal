@@ -76,6 +76,18 @@ struct Softmax {
     total = total * keep + weight;
     peak = higher;
   }
+
+  // Rows first, first + step, ... below `count` of keys and values, D apart
+  template <typename E>
+  void add_rows(const thread Head<D>& q, const device E* keys, const device E* values, int first, int count, int step,
+                uint lane) {
+    Head<D> k, v;
+    for (int p = first; p < count; p += step) {
+      k.load(keys + size_t(p) * D, lane);
+      v.load(values + size_t(p) * D, lane);
+      add(q.dot(k) * rsqrt(float(D)), v);
+    }
+  }
 };
 
 }  // namespace s2

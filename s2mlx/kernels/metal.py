@@ -1,7 +1,7 @@
 """Loads `.metal` files, launches them, and decides whether a kernel may be trusted. Knows no kernel's arithmetic.
 
 A `.metal` file starts with functions for everybody, then has one or more kernel bodies, each below a line
-`//: kernel NAME(input, ...) -> output, ...` (the outputs may follow on a second `//:` line). MLX writes the signature
+`//: kernel NAME(input, ...) -> output, ...`, which may go on in lines that begin with `//:`. MLX writes the signature
 around a body (see `mx.fast.metal_kernel`). `#include "other.metal"` brings in the functions of another file.
 """
 
@@ -53,7 +53,7 @@ def load(file: str) -> dict[str, Kernel]:
     """The kernels of one `.metal` file by name."""
     header, *parts = _BODY.split(_text(file))
     header = _INCLUDE.sub(lambda m: _BODY.split(_text(m.group(1)))[0], header)
-    names = lambda text: tuple(n.strip() for n in text.split(","))
+    names = lambda text: tuple(n.strip() for n in text.replace("//:", "").split(","))
     return {name: Kernel(name, names(inputs), names(outputs), header, body)
             for name, inputs, outputs, body in zip(*[iter(parts)] * 4)}
 

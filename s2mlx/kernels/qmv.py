@@ -1,7 +1,7 @@
 """Products with weights that stay GGUF blocks: for the few vectors of a step, not for prefill.
 
-`w` uint8 [rows, row_bytes] as in the file, x [..., K] float32, float16 or bfloat16; the result [..., rows] has the type of
-x, its sums are float32. A launch takes up to MAX_VECTORS vectors, and a batch takes several launches. More than
+`w` uint8 [rows, row_bytes] as in the file, x [..., K] float32, float16 or bfloat16; the result [..., rows] has the type
+of x, its sums are float32. A launch takes up to MAX_VECTORS vectors, and a batch takes several launches. More than
 MOST_VECTORS take the reference, which opens the whole matrix once.
 """
 
@@ -75,8 +75,8 @@ def _choose(name, reference, weights, x, format, *rest):
     vectors = x.size // x.shape[-1]
     launches = metal.groups(vectors, MAX_VECTORS)
     each = metal.groups(vectors, launches) if launches else 0
-    if not 0 < vectors <= MOST_VECTORS or not metal.trusted((name, int(format), each, x.dtype), _KERNELS[name], reference,
-                                                            lambda: _sample(name, format, each, x.dtype)):
+    if not 0 < vectors <= MOST_VECTORS or not metal.trusted((name, int(format), each, x.dtype), _KERNELS[name],
+                                                            reference, lambda: _sample(name, format, each, x.dtype)):
         return reference(*weights, x, *rest, format)
     if launches == 1:
         return _launch(name, weights, x, rest, format, vectors)

@@ -1,17 +1,20 @@
 // Attention of one new position of the Slow-AR against its cache, in one launch: q/k norm, RoPE, softmax over all.
 // Template: T (type of qkv and y), C (type of the cache), D, HEADS, KV_HEADS, NORM (q/k norm), PREFIX (a past that the
-// sequences share stands before their own), SIMDGROUPS.
+// sequences share stands before their own), BODY (most of their own stands in other arrays), SIMDGROUPS.
 //
 // One threadgroup per query head and sequence; its simdgroups share out the cached positions, each with a softmax of
-// its own, and merge at the end. The new position's key and value are returned for the caller to append: the cache is
-// too long to be copied, and MLX's kernels never write to their inputs.
+// its own, and merge at the end. The new position's key and value are returned for the caller to append: MLX's kernels
+// never write to their inputs, and what they read is copied when it is written to. So a sequence's past comes in three
+// parts, and only the last, which is short, grows at every step.
 #include "heads.metal"
 
 // qkv T [B, (HEADS + 2 KV_HEADS) D] as [q | k | v]; new position positions[b] (int32 [B]); its past: the first
-// shared[0] positions of prefix_keys and prefix_values C [1, KV_HEADS, any, D], then keys and values C [B, KV_HEADS,
-// capacity, D]; table float32 [> positions[b], D]; gains [D]
+// lengths[0] positions of prefix_keys and prefix_values C [1, KV_HEADS, any, D], the first lengths[1] of body_keys and
+// body_values C [B, KV_HEADS, any, D], then keys and values C [B, KV_HEADS, capacity, D]; table float32
+// [> positions[b], D]; gains [D]
 // -> y T [B, HEADS D], new key and value C [B, KV_HEADS, 1, D]
-//: kernel step_attention(qkv, keys, values, prefix_keys, prefix_values, shared, positions, table, q_gain, k_gain, eps)
+//: kernel step_attention(qkv, keys, values, prefix_keys, prefix_values, body_keys, body_values, lengths,
+//:     positions, table, q_gain, k_gain, eps)
 //:     -> y, new_key, new_value
   constexpr int GROUP = HEADS / KV_HEADS;
   const uint lane = thread_index_in_simdgroup;
@@ -41,19 +44,19 @@
     v.template round_to<C>();
     softmax.add(q.dot(k) * rsqrt(float(D)), v);
   }
-  const int before = PREFIX ? shared[0] : 0;
-  for (int p = simdgroup; p < before; p += SIMDGROUPS) {
-    const size_t at = (size_t(kv) * prefix_keys_shape[2] + p) * D;
-    k.load(prefix_keys + at, lane);
-    v.load(prefix_values + at, lane);
-    softmax.add(q.dot(k) * rsqrt(float(D)), v);
+  int before = 0;
+  if (PREFIX) {
+    const size_t at = size_t(kv) * prefix_keys_shape[2] * D;
+    softmax.add_rows(q, prefix_keys + at, prefix_values + at, simdgroup, lengths[0], SIMDGROUPS, lane);
+    before += lengths[0];
   }
-  for (int p = simdgroup; p < past - before; p += SIMDGROUPS) {
-    const size_t at = (size_t(b * KV_HEADS + kv) * keys_shape[2] + p) * D;
-    k.load(keys + at, lane);
-    v.load(values + at, lane);
-    softmax.add(q.dot(k) * rsqrt(float(D)), v);
+  if (BODY) {
+    const size_t at = size_t(b * KV_HEADS + kv) * body_keys_shape[2] * D;
+    softmax.add_rows(q, body_keys + at, body_values + at, simdgroup, lengths[1], SIMDGROUPS, lane);
+    before += lengths[1];
   }
+  const size_t at = size_t(b * KV_HEADS + kv) * keys_shape[2] * D;
+  softmax.add_rows(q, keys + at, values + at, simdgroup, past - before, SIMDGROUPS, lane);
 
   threadgroup float peaks[SIMDGROUPS];
   threadgroup float totals[SIMDGROUPS];

@@ -13,18 +13,25 @@ mlx-lm has caches of this kind, but importing them imports transformers: 0.7 s, 
 
 from __future__ import annotations
 
+from functools import cache
+
 import mlx.core as mx
 
 from .. import kernels
-from ..kernels.attention import Prefix, fast_attention, step_attention
+from ..kernels.attention import Past, fast_attention, step_attention
 
 _STEP = 256  # positions by which a cache grows
+_TAIL = 64   # positions that are copied at every step; as often as this, everything is
 
 
 class KVCache:
     """One sequence, every position visible. Grows by 256 positions; never preallocated for the whole context.
 
     A cache may begin with a `prefix` that it shares with others and never writes to.
+
+    On a GPU an array that a running kernel still reads is copied when it is written to (MLX donates a buffer only when
+    nobody else holds it), and a step reads the whole past. So the steps of the kernels write to a short `tail`, whose
+    copy costs little; it is merged into keys and values when it is full.
     """
 
     def __init__(self, layers: int, dtype: mx.Dtype = mx.float32, prefix: KVCache | None = None):
@@ -32,21 +39,26 @@ class KVCache:
         self.offset = 0 if prefix is None else prefix.offset
         self.keys: list[mx.array | None] = [None] * layers
         self.values: list[mx.array | None] = [None] * layers
+        self.tail: list[tuple[mx.array, mx.array] | None] = [None] * layers
+        self.tail_length = 0  # the newest positions, which are not in keys and values
 
     def fork(self) -> KVCache:
         """A second sequence with the same past. Arrays are the same until one of the two writes, which copies them: the
         fastest to step from."""
         twin = KVCache(len(self.keys), self.dtype, self.prefix)
         twin.offset, twin.keys, twin.values = self.offset, _handles(self.keys), _handles(self.values)
+        twin.tail, twin.tail_length = [pair and tuple(_handles(pair)) for pair in self.tail], self.tail_length
         return twin
 
     def extend(self) -> KVCache:
         """A sequence that continues this one, which stays as it is and in memory once however many continue it."""
+        self._merge_tail()
         return KVCache(len(self.keys), self.dtype, prefix=self)
 
     @property
     def arrays(self) -> list[mx.array]:
-        return [a for a in (*self.keys, *self.values) if a is not None]
+        tails = [a for pair in self.tail if pair is not None for a in pair]
+        return [a for a in (*self.keys, *self.values, *tails) if a is not None]
 
     @property
     def nbytes(self) -> int:
@@ -55,16 +67,16 @@ class KVCache:
 
     def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
         if self._fused(length):
+            if self.tail_length == _TAIL:
+                self._merge_tail()
             self._positions = mx.array([self.offset])
             return rope.upto(self.offset + 1).view(mx.float32)
+        self._merge_tail()
         return heads.expand(rope.at(self.offset, length), batch)
 
     def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: mx.array) -> mx.array:
         if self._fused(qkv.shape[0]):
-            y, k, v = step_attention(qkv, self.keys[layer], self.values[layer], self._positions, table, heads.count,
-                                     heads.kv_count, heads.q_gain, heads.k_gain, heads.eps, self._shared(layer))
-            self._append(layer, k, v)
-            return y
+            return self._step(layer, qkv, heads, table)
         q, k, v = heads.split(qkv, batch, table)
         length = k.shape[2]
         self._append(layer, k, v)
@@ -73,13 +85,45 @@ class KVCache:
         return heads.merge(mx.fast.scaled_dot_product_attention(q, k, v, scale=heads.scale, mask=mask))
 
     def advance(self, length: int) -> None:
+        self.tail_length += self._fused(length)
         self.offset += length
 
     def _fused(self, length: int) -> bool:
         return length == 1 and self.offset > 0 and kernels.available()
 
+    def _step(self, layer: int, qkv: mx.array, heads, table: mx.array) -> mx.array:
+        """One position by the kernel, which reads prefix, body and tail where they lie."""
+        pair = self.tail[layer]
+        prefix = self.prefix and Past(*self.prefix._past(layer), self.prefix.offset)
+        own = self._own_length()
+        body = Past(self.keys[layer], self.values[layer], own) if own else None
+        y, k, v = step_attention(qkv, *(pair or (None, None)), self._positions, table, heads.count, heads.kv_count,
+                                 heads.q_gain, heads.k_gain, heads.eps, prefix, body)
+        new = k.astype(self.dtype), v.astype(self.dtype)
+        pair = pair or _handles([_empty((*k.shape[:2], _TAIL, k.shape[3]), self.dtype)] * 2)
+        for store, one in zip(pair, new):
+            store[:, :, self.tail_length : self.tail_length + 1] = one
+        self.tail[layer] = tuple(pair)
+        return y
+
+    def _own_length(self) -> int:
+        """Positions in keys and values."""
+        return self.offset - self.tail_length - (0 if self.prefix is None else self.prefix.offset)
+
+    def _merge_tail(self) -> None:
+        if not self.tail_length:
+            return
+        own = self._own_length()
+        for layer, pair in enumerate(self.tail):
+            new = [mx.contiguous(a[..., : self.tail_length, :]) for a in pair]
+            if own:
+                old = self.keys[layer], self.values[layer]
+                new = [mx.concatenate([a[..., :own, :], b], axis=2) for a, b in zip(old, new)]
+            self.keys[layer], self.values[layer] = new
+        self.tail, self.tail_length = [None] * len(self.tail), 0
+
     def _past(self, layer: int) -> tuple[mx.array, mx.array]:
-        """Keys and values from position 0 on, [1, kv_heads, at least offset, head_dim]."""
+        """Keys and values from position 0 on, [1, kv_heads, at least offset, head_dim], of a cache without a tail."""
         own = self.keys[layer], self.values[layer]
         if self.prefix is None:
             return own
@@ -87,15 +131,11 @@ class KVCache:
         past = [a[..., :begin, :] for a in self.prefix._past(layer)]
         return tuple(p if a is None else mx.concatenate([p, a], axis=2) for p, a in zip(past, own))
 
-    def _shared(self, layer: int) -> Prefix | None:
-        """What it shares, as the kernel takes it."""
-        return self.prefix and Prefix(*self.prefix._past(layer), self.prefix.offset)
-
     def _append(self, layer: int, k: mx.array, v: mx.array) -> None:
         """Write k and v [1, kv_heads, T, head_dim] at `offset`."""
-        begin = self.offset - (0 if self.prefix is None else self.prefix.offset)
-        self.keys[layer] = _write(self.keys[layer], k.astype(self.dtype), begin)
-        self.values[layer] = _write(self.values[layer], v.astype(self.dtype), begin)
+        own = self._own_length()
+        self.keys[layer] = _write(self.keys[layer], k.astype(self.dtype), own)
+        self.values[layer] = _write(self.values[layer], v.astype(self.dtype), own)
 
 
 class BatchCache:
@@ -183,6 +223,14 @@ class WindowCache:
 def _handles(arrays: list[mx.array | None]) -> list[mx.array | None]:
     """Objects of one's own for the same arrays: writing to one does not show in the other."""
     return [None if a is None else a.reshape(a.shape) for a in arrays]
+
+
+@cache
+def _empty(shape: tuple[int, ...], dtype: mx.Dtype) -> mx.array:
+    """Where a tail begins: made once for all layers, since the first step copies it as every other does."""
+    zeros = mx.zeros(shape, dtype)
+    mx.eval(zeros)
+    return zeros
 
 
 def _write(store: mx.array | None, new: mx.array, begin: int) -> mx.array:

@@ -31,21 +31,21 @@ def fast(head_dim, heads, kv_heads, new, past, norm, dtype=F32, cache=F32, batch
     return Case(id, attention.fast_attention, arguments, tolerance=2e-6 if cache == F32 else 1e-3)
 
 
-def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=F32, shared=0):
-    """`shared` positions of a prefix come first; capacity 0: the sequences have no past of their own yet."""
+def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=F32, shared=0, body=0):
+    """`shared` positions of a prefix come first, then `body` of the sequences' own; capacity 0: then there are no more."""
     def arguments():
         batch = len(positions)
         past = [normal(batch, kv_heads, capacity, head_dim, seed=s, dtype=cache) for s in (1, 2)]
         for a in past:      # what lies beyond the filled part must not be read
             for b, p in enumerate(positions):
-                a[b, :, p - shared:] = mx.nan
+                a[b, :, p - shared - body:] = mx.nan
         qkv = normal(batch, 1, (heads + 2 * kv_heads) * head_dim, dtype=dtype)
-        prefix = [normal(1, kv_heads, shared + 3, head_dim, seed=s, dtype=cache) for s in (3, 4)]
+        parts = [attention.Past(*(normal(rows, kv_heads, length + 3, head_dim, seed=s + i, dtype=cache) for s in (3, 4)),
+                                length) if length else None for i, (rows, length) in enumerate([(1, shared), (batch, body)])]
         return (qkv, *(past if capacity else [None, None]), mx.array(positions, mx.int32),
-                table(capacity + shared + 1, head_dim), heads, kv_heads, *gains(norm, head_dim), 1e-6,
-                attention.Prefix(*prefix, shared) if shared else None)
+                table(capacity + shared + body + 1, head_dim), heads, kv_heads, *gains(norm, head_dim), 1e-6, *parts)
 
-    id = f"step-d{head_dim}-h{heads}/{kv_heads}-at{positions}-after{shared}-norm{norm}-{dtype}-{cache}"
+    id = f"step-d{head_dim}-h{heads}/{kv_heads}-at{positions}-after{shared}+{body}-norm{norm}-{dtype}-{cache}"
     return Case(id, attention.step_attention, arguments, tolerance=3e-6 if cache == F32 else 1e-3,
                 reference=clean_reference)
 
@@ -63,6 +63,8 @@ CASES = [
     step(128, 4, 2, [0], 16, True), step(128, 4, 2, [33], 64, True, F32, F16),
     step(64, 3, 1, [70], 70, False, F16, F16), step(16, 4, 4, [3, 0, 7], 8, False),
     step(64, 4, 2, [40, 37], 16, True, shared=35), step(32, 2, 2, [9], 0, False, F32, F16, shared=9),
+    step(64, 4, 2, [40, 37], 16, True, shared=20, body=15), step(128, 2, 1, [70], 8, False, F16, F16, body=66),
+    step(64, 2, 2, [50], 0, True, F32, F16, shared=10, body=40), step(16, 2, 1, [5, 5], 0, False, body=5),
     step(192, 2, 1, [20], 32, True, BF16, BF16), step(80, 2, 2, [31], 32, True),
 ]
 

@@ -23,7 +23,7 @@ from tests.synthetic import IM_END, SEMANTIC_BEGIN, make_model
 
 from . import harness, msl
 
-FRAMES, CODEBOOKS = 3, 4
+FRAMES, CODEBOOKS = 4, 4
 # every block format has its place
 TYPES = {"wo": "q6_k", "w2": "q3_k", "feed_forward.w1": "q5_k", "feed_forward.w3": "q5_k", "embeddings": "q8_0",
          "fast_output": "q2_k"}
@@ -31,8 +31,9 @@ TYPES = {"wo": "q6_k", "w2": "q3_k", "feed_forward.w1": "q5_k", "feed_forward.w3
 
 @contextmanager
 def gpu(launch):
-    """The engine takes its GPU ways, and its kernels go to `launch`."""
+    """The engine takes its GPU ways, and its kernels go to `launch`. The past is merged every other step."""
     with ExitStack() as stack:
+        stack.enter_context(mock.patch("s2mlx.layers.cache._TAIL", 2))
         stack.enter_context(harness.kernels(launch))
         for owner in (package, metal):
             stack.enter_context(mock.patch.object(owner, "available", lambda: True))
@@ -51,7 +52,7 @@ def network(path):
 
 
 def prompt():
-    matrix = np.random.default_rng(0).integers(0, 256, (1 + CODEBOOKS, 9)).astype(np.int32)
+    matrix = np.random.default_rng(0).integers(0, 256, (1 + CODEBOOKS, 35)).astype(np.int32)
     matrix[0, :4] = [7, 300, 999, 5]                # text, then reference frames
     matrix[0, 4:] = SEMANTIC_BEGIN + matrix[1, 4:]
     matrix[1:, :4] = 0

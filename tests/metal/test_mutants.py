@@ -41,6 +41,7 @@ def qmv(format, name="qmv", m=1, rows=5, k=512):
 BARRIER = "threadgroup_barrier(mem_flags::mem_threadgroup);"
 fast = test_attention.fast(128, 8, 2, 2, 2, True)
 step = test_attention.step(64, 2, 1, [9], 16, True)
+parts = test_attention.step(64, 4, 2, [40, 37], 16, True, shared=20, body=15)
 sample = test_sampler.case(40, test_sampler.SETTINGS[0])
 many = test_sampler.case(4097, test_sampler.SETTINGS[2], batch=2, spread=0.35, digits=0)     # ties within a share
 convolution = test_codec.conv(37, 40, 24, 7, 3, snake=True)
@@ -73,7 +74,10 @@ MUTANTS = [
     Mutant("fast attention: the past is not copied", "v_all[i] = C(values[old + i]);", "", fast),
     Mutant("fast attention: rotated by its place in the pass", "table + (past + i) * D", "table + i * D", fast),
     Mutant("step attention: no barrier", BARRIER, "", step),
-    Mutant("step attention: unfilled positions", "p < past - before;", "p <= past - before;", step),
+    Mutant("step attention: unfilled positions", "past - before, SIMDGROUPS", "past - before + 1, SIMDGROUPS", step),
+    Mutant("step attention: body of another head", "size_t(b * KV_HEADS + kv) * body", "size_t(b * KV_HEADS) * body", parts),
+    Mutant("step attention: body not counted", "before += lengths[1];", "", parts),
+    Mutant("step attention: prefix as long as the body", "lengths[0], SIMDGROUPS", "lengths[1], SIMDGROUPS", parts),
     Mutant("step attention: memory too small", "threadgroup float totals[SIMDGROUPS];",
            "threadgroup float totals[SIMDGROUPS - 1];", step),
     Mutant("step attention: merged without weights", "exp(peaks[s] - peak)", "1.0f", step),
