@@ -1,5 +1,21 @@
-"""`python -m s2mlx` is the command `s2mlx`."""
+"""The command as a process: `python -m s2mlx` and the script `s2mlx`. Ctrl-C while it is still importing is quiet too."""
 
-from .cli.main import main
+import signal
 
-raise SystemExit(main())
+
+def main() -> int:
+    """The exit code."""
+    try:
+        from .cli.main import main as command
+
+        return command()
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        # Whoever interrupts the interpreter's own end gets just that, no traceback.
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -28,7 +28,7 @@ def keep(kind: str, samples, rate: int) -> Path:
 class KeptTake:
     """Keeps the last usable take of a recording until the voice made from it is saved.
 
-    As a context manager: left by an error or an interrupt, it says which command makes the voice from what was kept.
+    As a context manager: left without `forget`, it says which command makes the voice from what was kept.
     options: further words of that command, such as the model.
     """
 
@@ -43,22 +43,22 @@ class KeptTake:
         except (S2Error, OSError) as fault:
             self._console.warn(f"the recording is not on disk until the voice is saved: {fault}")
             return
-        self._forget()
+        self.forget()
         self._path, self._text = path, text
+
+    def forget(self) -> None:
+        """The take is not needed any more: its voice is saved, or another took its place."""
+        if self._path is not None:
+            with contextlib.suppress(OSError):
+                self._path.unlink()
+        self._path = None
 
     def __enter__(self) -> KeptTake:
         return self
 
     def __exit__(self, kind, value, traceback) -> None:
-        if kind is None:
-            self._forget()
-        elif self._path is not None:
+        if self._path is not None:
             words = " ".join(self._text.split())
             text = [f"--text={words}"] if words.startswith("-") else ["--text", words]
             command = ["s2mlx", "voice", "add", self._name, "--clip", str(self._path), *text, *self._options]
             self._console.warn(f"the recording is kept; make the voice from it with: {shlex.join(command)}")
-
-    def _forget(self) -> None:
-        if self._path is not None:
-            with contextlib.suppress(OSError):
-                self._path.unlink()

@@ -1,4 +1,4 @@
-"""Ctrl-C, SIGTERM and SIGHUP all become `KeyboardInterrupt` in the main thread; a second one ends the process at once.
+"""Ctrl-C, SIGTERM and SIGHUP all become `KeyboardInterrupt` in the main thread; a second one, later, ends the process.
 
 The command's own `finally` blocks then stop the sound and finish the file. Knows nothing of either.
 """
@@ -8,10 +8,22 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from contextlib import contextmanager
 
 INTERRUPTED = 130
+# s; one wish to stop often comes as several signals: `timeout` sends one to the child and one to its group, a closing
+# terminal a SIGHUP and more.
+ONE_WISH = 1.0
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+
+
+class _State:
+    """Signals belong to the process, and so does this."""
+
+    first: float | None = None  # time of the first signal
+    held = 0                    # blocks that may not be interrupted, one inside the other
+    waiting = False             # a signal came meanwhile
 
 
 @contextmanager
@@ -20,21 +32,43 @@ def as_keyboard_interrupt():
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    seen = []
-
-    def handle(number, frame):
-        if seen:
-            os._exit(INTERRUPTED)  # clean-up hangs, and the user has had enough
-        seen.append(number)
-        raise KeyboardInterrupt
-
+    _State.first, _State.held, _State.waiting = None, 0, False
     before = {}
     for name in _SIGNALS:
         number = getattr(signal, name)
         if signal.getsignal(number) is not signal.SIG_IGN:  # nohup and `&` in a script ignore some on purpose
-            before[number] = signal.signal(number, handle)
+            before[number] = signal.signal(number, _handle)
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
+
+
+@contextmanager
+def uninterrupted():
+    """Within, signals wait: for putting a finished file in place, which is short and must not be done by half."""
+    _State.held += 1
+    try:
+        yield
+    finally:
+        _State.held -= 1
+    if _State.waiting and not _State.held:
+        _State.waiting = False
+        _interrupt()
+
+
+def _handle(number, frame):
+    if _State.held:
+        _State.waiting = True
+    else:
+        _interrupt()
+
+
+def _interrupt():
+    now = time.monotonic()
+    if _State.first is None:
+        _State.first = now
+        raise KeyboardInterrupt
+    if now - _State.first >= ONE_WISH:
+        os._exit(INTERRUPTED)  # clean-up hangs, and the user has had enough

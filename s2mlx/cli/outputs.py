@@ -17,6 +17,7 @@ import numpy as np
 
 from ..audio.files import AudioWriter, pcm16, stream_wav_header
 from . import paths
+from .interrupts import uninterrupted
 
 
 class AudioFile:
@@ -38,7 +39,8 @@ class AudioFile:
             self._pass = []
 
     def finish(self):
-        self._writer.close()
+        with uninterrupted():
+            self._writer.close()
         self.kept_seconds = self._writer.samples_written / self._rate
 
     def keep(self):

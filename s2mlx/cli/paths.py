@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ..errors import S2Error, UsageError
 from ..whole import write_bytes
+from .interrupts import uninterrupted
 from .terminal import stdout_is_terminal
 
 
@@ -63,7 +64,8 @@ def write_whole(path: str, data) -> None:
             with open(path, "wb") as file:
                 file.write(data)
         else:
-            write_bytes(path, data)
+            with uninterrupted():
+                write_bytes(path, data)
     except BrokenPipeError:
         raise
     except OSError as fault:

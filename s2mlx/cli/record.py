@@ -10,6 +10,7 @@ import time
 from ..errors import AudioError, DeviceError, UsageError
 from . import model, references
 from .autosave import KeptTake
+from .interrupts import uninterrupted
 from .terminal import plain, seconds
 
 _LONGEST = 30.0  # s; a reference is 5 to 30
@@ -53,7 +54,10 @@ def run(args, console) -> int:
     with model.open_model(args, console) as tts, KeptTake(name, options, console) as kept:
         text, clip = _take(args, tts.sample_rate, kept, console)
         console.progress("making the voice ...")
-        save(library, name, tts.clone(clip, text, name=name), clip, replace, console)
+        voice = tts.clone(clip, text, name=name)
+        with uninterrupted():
+            save(library, name, voice, clip, replace, console)
+            kept.forget()
     return 0
 
 

@@ -63,7 +63,8 @@ def test_a_signal_keeps_the_passes_that_ended(tmp_path, sent):
     process = command("say", "One. Two.", "-o", tmp_path / "out.wav", fake='{"slow": 0.05, "frames": 5}')
     while b"ready" not in (line := process.stderr.readline()):
         assert line
-    process.send_signal(sent)
+    for number in (sent, signal.SIGHUP, sent):  # as `timeout` or a closing terminal does
+        process.send_signal(number)
     code, out, err = finished(process)
     assert code == 130 and "Traceback" not in err
     assert len(soundfile.read(tmp_path / "out.wav")[0]) == 5 * FRAME
