@@ -2,7 +2,8 @@
 
 The first piece is one frame, so that sound starts at once. Every decode has a fixed cost, so later pieces grow: with the
 sound that a player still has (half of it is spent on the next piece, half stays as reserve), or, when nobody tells, by
-doubling. Knows seconds and frames only.
+doubling. A piece is a power of two: every other size would have kernels compiled for it while the sound plays. Knows
+seconds and frames only.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Schedule:
     def _target(self) -> int:
         if self._last == 0:
             return 1
-        doubled = min(2 * self._last, MOST_FRAMES)
-        if self._lead is None:
-            return doubled
-        return max(1, int(min(doubled, self._lead() / 2 / self._frame_seconds)))
+        frames = min(2 * self._last, MOST_FRAMES)
+        if self._lead is not None:
+            frames = max(1, int(min(frames, self._lead() / 2 / self._frame_seconds)))
+        return 1 << frames.bit_length() - 1

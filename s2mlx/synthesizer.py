@@ -123,9 +123,9 @@ class Synthesizer:
         return Voice(codes, transcript.strip(), self.sample_rate, self.config.codebook_size, name)
 
     def close(self) -> None:
-        """Cancel what runs, refuse what waits, end the thread, free the weights; returns within two seconds."""
-        if self._worker.close():
-            self._speaking.release()
+        """Cancel what runs, refuse what waits, end the thread, free the weights; returns within two seconds, while work that
+        cannot be stopped so soon ends by itself."""
+        self._worker.close(last=self._speaking.release)
 
     def __enter__(self) -> Synthesizer:
         return self

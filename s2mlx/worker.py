@@ -94,11 +94,13 @@ class Worker:
         [result] = self.stream(lambda keep_going: iter([function(keep_going)]), cancel)
         return result
 
-    def close(self, timeout: float = 2.0) -> bool:
-        """End the thread; whatever it is doing is cancelled, what waits is refused. True if it ended in time."""
+    def close(self, timeout: float = 2.0, last: Callable[[], None] = lambda: None) -> bool:
+        """End the thread; whatever it is doing is cancelled, what waits is refused. `last` is the last that it does, also if
+        that is later. True if it ended in time."""
         if os.getpid() != self._process:
             return True  # it stayed in the parent
         with self._lock:
+            self._last = last
             self._closing.set()
             self._requests.put(None)
         if threading.current_thread() is not self._thread:
@@ -113,6 +115,7 @@ class Worker:
             request = self._requests.get()
             if request is not None:
                 request.results.put((_END, Closed("the synthesizer was closed")))
+        self._last()
 
     def _run(self, request: Request) -> BaseException | None:
         """Serve one request; what it raised, if anything. The worker itself survives every fault."""

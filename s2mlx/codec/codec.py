@@ -60,9 +60,9 @@ class Codec:
                keep_going: Callable[[], bool] = lambda: True) -> np.ndarray:
         """codes int32 [num_codebooks, F] -> samples float32 [F * frame_samples]. Codes are clamped to their codebook.
 
-        `chunk`: frames at a time; the result does not depend on it. `keep_going` is asked between pieces.
+        `chunk`: frames at a time, at most _PIECE; the result does not depend on it. `keep_going` is asked between pieces.
         """
-        stream, step = self.stream(), chunk or _PIECE
+        stream, step = self.stream(), min(chunk or _PIECE, _PIECE)
         pieces = []
         for i in range(0, codes.shape[1], step):
             if not keep_going():

@@ -40,7 +40,8 @@ struct Block<8> {  // Q8_0: d | 32 x int8
   }
 };
 
-// Floats are kept as they are; 16 neighbours count as a block. Every block lies on 32 bytes.
+// Floats are kept as they are; 16 neighbours count as a block. Blocks lie on 16 bytes (F32)
+// or on 8.
 struct Floats {
   enum { WEIGHTS = 16, UNITS = 1, STRIDE = 4, HAS_MINIMUM = 0 };
   static int position(int) { return 0; }

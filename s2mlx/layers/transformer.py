@@ -85,8 +85,8 @@ class Transformer:
     """A stack of blocks without its final norm: `prefix`.i of the scope holds block i."""
 
     def __init__(self, scope, config: TransformerConfig, rope_dtype: mx.Dtype, prefix: str = "layers"):
-        self.rope = Rope(config.head_dim, config.rope_base, rope_dtype)
         self.blocks = [Block(scope.within(f"{prefix}.{i}"), config) for i in range(config.layers)]
+        self.rope = Rope(config.head_dim, config.rope_base, rope_dtype) if self.blocks else None
 
     def __call__(self, x: mx.array, batch: int, cache) -> mx.array:
         """x [B * T, dim] at the cache's offset -> same; the cache moves on by T."""

@@ -23,6 +23,8 @@ from .storage import Storage
 
 # Weights decoded at a time: bounds what loading takes beyond its result (about 12 bytes each).
 PIECE = 1 << 20
+# Types that kernels read in words of 8 bytes, the others in words of 16; safetensors files begin at multiples of 8.
+HALVES = frozenset({GGMLQuantizationType.F16, GGMLQuantizationType.BF16})
 # Rows transposed at a time: few enough to be read from the cache, enough to be decoded and written at speed.
 STRIPE = 256
 
@@ -92,7 +94,7 @@ class Tensor:
     def raw(self) -> mx.array:
         """The bytes as mx.uint8 [rows, row_bytes]: the mapped pages themselves on a GPU that can share them."""
         if self.storage is Storage.RAW:
-            return self.region.array().reshape(self.data.shape)
+            return self.region.array(align=8 if self.type in HALVES else 16).reshape(self.data.shape)
         array = mx.array(self.data)
         self.region.release()
         return array

@@ -46,13 +46,16 @@ class Region:
     def nbytes(self) -> int:
         return self.end - self.begin
 
-    def array(self):
-        """mx.uint8 [n] for the GPU: the mapped pages themselves where Metal takes them, otherwise a copy.
+    def array(self, align: int = 1):
+        """mx.uint8 [n] for the GPU: the mapped pages themselves where Metal takes them and the region begins at a multiple of
+        `align` bytes, otherwise a copy.
 
         Metal shares whole pages only, so the neighbours' bytes in the first and last page are lent along.
         """
         import mlx.core as mx
 
+        if self.begin % align:
+            return mx.array(self.data)
         first = self.begin // _PAGE * _PAGE
         last = min(-(-self.end // _PAGE) * _PAGE, len(self.file.bytes))
         try:

@@ -17,6 +17,7 @@ from ..options import Sampling
 ARCHITECTURE, CODEC_ARCHITECTURE = "fish-speech", "fish-speech-codec"
 SLOW, REST, CODEC = "fish-speech.", "fish_speech.", "fish_speech.codec."
 MAX_SIZE = 1 << 24
+_MAX_HEAD_DIM = 1024  # bounds the rotary tables, which no tensor of the file pays for
 MAX_NAME = 200
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -94,6 +95,8 @@ def _transformer(keys, shapes, stem, **sizes) -> TransformerConfig:
         sizes["head_dim"] = wo[-1] // heads
     if sizes["head_dim"] % 2:
         keys.fail(f"head_dim {sizes['head_dim']} of {stem} is odd; rotary embedding needs pairs")
+    if sizes["head_dim"] > _MAX_HEAD_DIM:
+        keys.fail(f"head_dim {sizes['head_dim']} of {stem} is more than any model has")
     return TransformerConfig(**sizes)
 
 
@@ -101,7 +104,7 @@ def _codec(keys, shapes) -> CodecConfig:
     d, q = CodecConfig(), CODEC + "quantizer_"
     latent = keys.size(CODEC + "latent_dim", d.latent_dim)
     rates = keys.sizes(CODEC + "encoder_rates", d.encoder_rates)
-    head_dim = keys.size(CODEC + "transformer.head_dim", d.transformer_head_dim)
+    head_dim = keys.size(CODEC + "transformer.head_dim", d.transformer_head_dim, most=_MAX_HEAD_DIM)
     layers = tuple(count_layers(shapes, f"c.encoder.block.{i + 1}.block.5.layers.") for i in range(len(rates)))
     for i, n in enumerate(layers):
         width = keys.size(CODEC + "encoder_dim", d.encoder_dim) * 2 ** (i + 1)

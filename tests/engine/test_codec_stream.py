@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from s2mlx.codec.codec import CodecStream
 from s2mlx.layers import matmul as matmul_module
 from s2mlx.layers import rope
 from s2mlx.layers.conv import CausalConv, CausalTransposedConv
@@ -24,7 +25,7 @@ def codes():
 
 @pytest.fixture(scope="module")
 def whole(codes):
-    return goldens.model("q4_k_m", None).codec.decode(codes, chunk=60)
+    return goldens.model("q4_k_m", None).codec.stream().decode(codes)
 
 
 @settings(max_examples=8, deadline=None)
@@ -85,6 +86,14 @@ def test_a_stream_does_the_work_of_one_decode(codes, monkeypatch):
         return sum(rows)
 
     assert work(1) == work(7) == work(60) > 60 * 2048
+
+
+def test_a_chunk_is_never_more_than_memory_should_hold(codes, whole, monkeypatch):
+    taken = []
+    decode = CodecStream.decode
+    monkeypatch.setattr(CodecStream, "decode", lambda self, part: taken.append(part.shape[1]) or decode(self, part))
+    got = goldens.model("q4_k_m", None).codec.decode(codes, chunk=10**6)
+    assert taken == [32, 28] and np.abs(got - whole).max() < 1e-5
 
 
 def test_a_minute_of_streaming_holds_memory_flat(codes, monkeypatch):

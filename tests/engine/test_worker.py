@@ -55,6 +55,17 @@ def test_a_stream_that_nobody_wants_ends(worker, begun, leave):
     assert worker.call(lambda keep_going: "free") == "free" and done
 
 
+def test_the_last_act_comes_however_late():
+    """Weights are freed also when the work could not be stopped in time."""
+    worker, begun, go_on, done = Worker(), threading.Event(), threading.Event(), threading.Event()
+    stream = worker.stream(lambda keep_going: iter([begun.set(), go_on.wait(10)]))
+    assert begun.wait(10)
+    assert worker.close(timeout=0.01, last=done.set) is False and not done.is_set()
+    go_on.set()
+    assert done.wait(10) and worker.close()
+    stream.close()
+
+
 def test_requests_of_many_threads_are_served_in_turn(worker):
     active, most, got = [], [], []
 

@@ -2,6 +2,7 @@
 
 import struct
 
+import mlx.core as mx
 import numpy as np
 import pytest
 from gguf.constants import GGMLQuantizationType as T
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from s2mlx.errors import ModelError
 from s2mlx.weights.gguf_file import MAX_NAME, GGUFFile
+from s2mlx.weights.mapped import Region
 
 from .gguf_maker import gguf_bytes, string, tensor_info, value
 
@@ -48,6 +50,11 @@ def test_reading_after_memory_was_let_go(tmp_path):
     region.release()
     assert region.data.tobytes() == big
     assert np.array(region.array()).tobytes() == big
+    odd = Region(region.file, region.begin + 4, region.end)
+    assert np.array(odd.array(align=16)).tobytes() == big[4:]  # a copy
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mx, "from_dlpack", lambda pages: pytest.fail("lent"))
+        odd.array(align=16)
 
 
 def header(keys=b"", infos=b"", *, n_keys=0, n_tensors=0, magic=b"GGUF", version=3):

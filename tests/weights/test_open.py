@@ -154,6 +154,7 @@ REFUSED = {
     "other rates": ({C + "decoder_rates": (8, 8, 2, 4)}, "'c.decoder.model.3.block.1.conv.weight'"),
     "residual books": ({C + "quantizer_residual_codebooks": 300}, "residual_codebooks"),
     "codec width": ({C + "latent_dim": 16}, "latent_dim"),
+    "head_dim of the codec": ({C + "transformer.head_dim": 1 << 20}, "1 to 1024 is possible"),
     "attention biases": ({R + "fast_attention_qkv_bias": True}, "bias"),
     "announced projection": ({R + "fast_project_in": True}, "'fast_project_in.weight'"),
 }
@@ -189,6 +190,12 @@ def test_an_output_head_of_its_own_is_refused(path):
 def test_unlike_codec_modules(path):
     refused(path, "pre_module has 1 layers but its post_module 2",
             drop=["c.quantizer.pre_module.layers.1.attention.wqkv.weight"])
+
+
+def test_a_head_dim_that_no_tensor_pays_for(path):
+    """Without layers only the key tells it, and rotary tables of it would take gigabytes."""
+    names = [name for name, *_ in model_parts()[1] if "pre_module.layers" in name or "post_module.layers" in name]
+    refused(path, "head_dim 16777216", drop=names, metadata={C + "rvq_transformer.head_dim": 1 << 24})
 
 
 def test_a_type_nobody_here_decodes(path):
