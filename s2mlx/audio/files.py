@@ -7,7 +7,6 @@ failure is one AudioError. Writing is in writer.py and wav.py and is offered her
 from __future__ import annotations
 
 import os
-import re
 import stat
 import tempfile
 from pathlib import Path
@@ -15,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import AudioError
-from . import foreign
+from . import cut_short, foreign
 from .resample import StreamResampler
 from .wav import UNKNOWN_LENGTH, encode_wav, pcm16, stream_wav_header
 from .writer import WRITABLE, AudioWriter, check_ending, write_audio
@@ -30,8 +29,7 @@ _MAX_SAMPLE = 8.0              # float files may pass full scale a little; beyon
 _BLOCK = 65536                 # frames decoded at a time
 # 5.1 in its usual order: left, right, centre, low frequencies, surround left and right. The voice sits in the centre.
 _SURROUND_51 = np.array([0.7071, 0.7071, 1.0, 0.0, 0.5, 0.5], np.float32)
-# libsndfile notes a chunk that is longer than the file in its log.
-_CUT_SHORT = re.compile(r"^\s*data : (\d+) \(should be (\d+)\)", re.MULTILINE)
+_UNCOUNTED = 2**62             # from here on libsndfile's number of frames means that the header has none
 
 
 def read_audio(path, rate: int, *, max_seconds: float = MAX_SECONDS) -> np.ndarray:
@@ -50,6 +48,7 @@ def read_audio(path, rate: int, *, max_seconds: float = MAX_SECONDS) -> np.ndarr
         kind = foreign.recognise(head)
         if kind is None:
             raise AudioError(f"cannot read {path} as audio: {_reason(error)}") from None
+        cut_short.refuse_foreign(path, kind[0])
         with tempfile.TemporaryDirectory(prefix="s2mlx-") as folder:
             wav = Path(folder) / "converted.wav"
             foreign.convert(path, *kind, wav, max_seconds)
@@ -93,29 +92,47 @@ def _decode(file, path: Path, head: bytes, rate: int, max_seconds: float) -> np.
         if file.channels > _MAX_CHANNELS:
             raise AudioError(f"{path} has {file.channels} channels; mix it down first")
         limit = int(max_seconds * file.samplerate)
-        too_long = AudioError(f"{path} is longer than {max_seconds:g} s; cut out the part that is needed")
         # Only a seekable, measured length can be trusted before decoding; the count below is what binds.
         if file.format in ("WAV", "FLAC") and limit < file.frames < UNKNOWN_LENGTH // 2:
-            raise too_long
-        _refuse_cut_short(file, path)
+            raise foreign.too_long(path, max_seconds)
+        cut_short.refuse_opened(file, path)
         resampler, pieces, frames = StreamResampler(file.samplerate, rate, quality="VHQ"), [], 0
         try:
-            while len(block := file.read(_BLOCK, dtype="float32", always_2d=True)):
+            for block in _blocks(file):
                 frames += len(block)
                 if frames > limit:
-                    raise too_long
+                    raise foreign.too_long(path, max_seconds)
                 pieces.append(resampler.push(_mono(block, path)))
         except soundfile.LibsndfileError as error:
             raise AudioError(f"{path} is damaged after {frames / file.samplerate:.1f} s: {_reason(error)}") from None
         if not frames:
             raise AudioError(f"{path} holds no sound (0 samples)")
-        # FLAC counts its samples, MP3 only behind a Xing header; Ogg does not say how long it should be.
+        # FLAC counts its samples unless it was written to a pipe, MP3 only behind a Xing header.
         counted = file.format == "FLAC" or file.format == "MP3" and (b"Xing" in head or b"Info" in head)
-        if counted and file.frames - frames > 0.1 * file.samplerate:
+        if counted and file.frames < _UNCOUNTED and file.frames - frames > 0.1 * file.samplerate:
             there, promised = frames / file.samplerate, file.frames / file.samplerate
             raise AudioError(f"{path} is cut short: {there:.1f} s of {promised:.1f} s; copy it again")
         pieces.append(resampler.flush())
         return np.concatenate(pieces)
+
+
+def _blocks(file):
+    """The samples of an open soundfile.SoundFile, float32 [frames, channels] at a time."""
+    import soundfile
+
+    while True:
+        block = np.full((_BLOCK, file.channels), np.nan, np.float32)
+        try:
+            block = file.read(out=block)
+        except soundfile.LibsndfileError as error:
+            if file.frames < _UNCOUNTED or "seek" not in error.error_string:
+                raise
+            # A FLAC without a count: only the seek to its end has failed, the samples before it are there.
+            yield block[:np.count_nonzero(np.isfinite(block[:, 0]))]
+            return
+        if not len(block):
+            return
+        yield block
 
 
 def _mono(block: np.ndarray, path: Path) -> np.ndarray:
@@ -129,13 +146,6 @@ def _mono(block: np.ndarray, path: Path) -> np.ndarray:
     if block.shape[1] == 6:
         return block @ (_SURROUND_51 / _SURROUND_51.sum())
     return block.mean(axis=1, dtype=np.float32)
-
-
-def _refuse_cut_short(file, path: Path) -> None:
-    """A WAV that promises more than it has is half a file, unless it was streamed and never knew its length."""
-    found = _CUT_SHORT.search(file.extra_info)
-    if found and int(found[1]) < UNKNOWN_LENGTH - 2**20:
-        raise AudioError(f"{path} is cut short: {found[2]} bytes of {found[1]}; copy it again")
 
 
 def _reason(error) -> str:

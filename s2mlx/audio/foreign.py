@@ -6,13 +6,18 @@
 from __future__ import annotations
 
 import shutil
+import struct
 import subprocess
+import time
 from pathlib import Path
 
 from ..errors import AudioError
 
 TIMEOUT = 120.0                # s; a converter that takes longer on a clip of minutes hangs
 MAX_OUTPUT = 2 * 1024**3       # bytes of the converted file
+_LOOK = 0.1                    # s between two looks at its size
+_HEADER = 4096                 # bytes; more than what comes before the samples
+_USUAL_RATE = 2 * 4 * 96_000   # bytes a second of stereo float
 
 
 def recognise(head: bytes) -> tuple[str, str] | None:
@@ -33,7 +38,8 @@ def recognise(head: bytes) -> tuple[str, str] | None:
 
 
 def convert(path: Path, kind: str, demuxer: str, target: Path, max_seconds: float) -> None:
-    """Write `path` as a WAV file `target`. AudioError when no converter is there, or it fails or hangs."""
+    """Write `path` as a WAV file `target`. AudioError when no converter is there, when it fails or hangs, and when the
+    clip is longer than `max_seconds` - which ffmpeg is told, and others are stopped at."""
     source = path.absolute()
     command = _command(source, demuxer, target, max_seconds)
     if command is None:
@@ -41,15 +47,44 @@ def convert(path: Path, kind: str, demuxer: str, target: Path, max_seconds: floa
                          f"on macOS: afconvert -f WAVE -d LEI16 clip.{kind} clip.wav")
     tool = Path(command[0]).name
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                              timeout=TIMEOUT)
-    except subprocess.TimeoutExpired:
-        raise AudioError(f"{tool} did not finish converting {path} in {TIMEOUT:.0f} s") from None
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     except OSError as error:
         raise AudioError(f"{tool} could not be started to convert {path}: {error.strerror}") from None
-    if done.returncode or not target.exists():
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+    with process:
+        try:
+            said = _watch(process, tool, path, target, max_seconds)
+        finally:
+            process.kill()  # does nothing to one that has ended
+    if process.returncode or not target.exists():
+        lines = said.decode(errors="replace").strip().splitlines() or ["no reason given"]
         raise AudioError(f"{tool} cannot convert {path}: {lines[-1][:200]}")
+
+
+def too_long(path: Path, max_seconds: float) -> AudioError:
+    return AudioError(f"{path} is longer than {max_seconds:g} s; cut out the part that is needed")
+
+
+def _watch(process, tool: str, path: Path, target: Path, max_seconds: float) -> bytes:
+    """Wait for the end of the tool; what it said on stderr. AudioError when it hangs, or writes more than is wanted."""
+    began = time.monotonic()
+    while True:
+        try:
+            return process.communicate(timeout=_LOOK)[1]
+        except subprocess.TimeoutExpired:
+            if target.exists() and target.stat().st_size > _most_bytes(target, max_seconds):
+                raise too_long(path, max_seconds) from None
+            if time.monotonic() - began > TIMEOUT:
+                raise AudioError(f"{tool} did not finish converting {path} in {TIMEOUT:.0f} s") from None
+
+
+def _most_bytes(target: Path, max_seconds: float) -> float:
+    """What a WAV in the making may take, by the bytes per second that its header states when it is there already."""
+    with open(target, "rb") as file:
+        head = file.read(_HEADER)
+    at = head.find(b"fmt ") + 16
+    known = 16 <= at <= len(head) - 4
+    rate = struct.unpack_from("<I", head, at)[0] if known else _USUAL_RATE
+    return min(MAX_OUTPUT, _HEADER + rate * (max_seconds + 1))
 
 
 def _command(source: Path, demuxer: str, target: Path, max_seconds: float) -> list[str] | None:

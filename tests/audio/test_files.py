@@ -4,7 +4,6 @@ import os
 import resource
 import stat
 import struct
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2mlx.audio import foreign
 from s2mlx.audio.files import AudioWriter, encode_wav, pcm16, read_audio, stream_wav_header, write_audio
 from s2mlx.errors import AudioError
 
@@ -178,21 +176,6 @@ def test_absurd_rates(tmp_path):
         refused(tmp_path / "a.wav")
 
 
-@pytest.mark.parametrize("ending", ["wav", "flac", "mp3"])
-def test_half_a_file(tmp_path, ending):
-    write_audio(tmp_path / f"a.{ending}", (0.2 * np.random.default_rng(0).standard_normal(RATE * 3)).astype("f"), RATE)
-    content = (tmp_path / f"a.{ending}").read_bytes()
-    (tmp_path / f"half.{ending}").write_bytes(content[:len(content) // 2])
-    refused(tmp_path / f"half.{ending}")
-
-
-@pytest.mark.parametrize("length", [0x7FFFFFF0, 0xFFFFFFFF])
-def test_a_streamed_wav_is_read_to_its_end(tmp_path, length):
-    header = stream_wav_header(RATE)[:40] + struct.pack("<I", length)
-    (tmp_path / "a.wav").write_bytes(header + pcm16(tone()))
-    assert np.array_equal(read_audio(tmp_path / "a.wav", RATE), np.frombuffer(pcm16(tone()), "<i2") / np.float32(32768))
-
-
 @pytest.mark.parametrize("ending", FORMATS)
 def test_damage_never_crashes(tmp_path, ending):
     write_audio(tmp_path / f"a.{ending}", tone(0.3), RATE)
@@ -207,52 +190,6 @@ def test_damage_never_crashes(tmp_path, ending):
             assert np.isfinite(read_audio(tmp_path / f"b.{ending}", RATE)).all()
         except AudioError as error:
             assert "\n" not in str(error)
-
-
-# --- foreign formats ------------------------------------------------------------------------------------------------
-
-def fake_tool(folder, name, script):
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-
-
-M4A = b"\0\0\0\x20ftypM4A \0\0\0\0" + b"\0" * 100
-
-
-def test_m4a_without_a_converter_says_how_to_convert(tmp_path, monkeypatch):
-    monkeypatch.setattr(foreign.shutil, "which", lambda name: None)
-    (tmp_path / "memo.m4a").write_bytes(M4A)
-    message = refused(tmp_path / "memo.m4a")
-    assert "ffmpeg" in message and "afconvert" in message and "m4a" in message
-
-
-@pytest.mark.parametrize("tool", ["ffmpeg", "afconvert"])
-def test_m4a_through_the_converter(tmp_path, monkeypatch, tool):
-    (tmp_path / "bin").mkdir()
-    write_audio(tmp_path / "answer.wav", tone(), RATE)
-    # Copies a known clip to the last argument, as both tools name their output last.
-    fake_tool(tmp_path / "bin", tool, f'for last; do :; done; /bin/cp "{tmp_path}/answer.wav" "$last"')
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    clip = tmp_path / "a name; $(with) -odd 'parts'.m4a"
-    clip.write_bytes(M4A)
-    assert np.array_equal(read_audio(clip, RATE), read_audio(tmp_path / "answer.wav", RATE))
-
-
-def test_converter_that_fails_or_hangs(tmp_path, monkeypatch):
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "a.m4a").write_bytes(M4A)
-    fake_tool(tmp_path / "bin", "ffmpeg", "echo first >&2; echo moov atom not found >&2; exit 1")
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    assert "moov atom not found" in refused(tmp_path / "a.m4a")
-    fake_tool(tmp_path / "bin", "ffmpeg", "exit 0")
-    assert "ffmpeg cannot convert" in refused(tmp_path / "a.m4a")
-
-    def hang(command, timeout, **_):
-        raise subprocess.TimeoutExpired(command, timeout)
-
-    monkeypatch.setattr(foreign.subprocess, "run", hang)
-    assert "did not finish" in refused(tmp_path / "a.m4a")
 
 
 # --- writing: whole or not at all -----------------------------------------------------------------------------------
