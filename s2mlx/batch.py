@@ -13,7 +13,7 @@ import mlx.core as mx
 import numpy as np
 
 from .dual_ar import DualAR, State
-from .generate import Frame, Request, check_room, read
+from .generate import Frame, Request, check_room
 from .layers.cache import BatchCache, KVCache
 from .options import Sampling
 from .sampler import uniforms
@@ -27,11 +27,11 @@ class _Lane:
     number: int
     request: Request
     cache: KVCache
-    rows: Iterator[mx.array]
+    rows: Iterator[np.ndarray]
     frames: int = 0
     state: State | None = None
 
-    def take(self) -> tuple[mx.array, bool]:
+    def take(self) -> tuple[np.ndarray, bool]:
         """Randomness of the next frame, and whether it may be the end."""
         self.frames += 1
         return next(self.rows), self.frames > self.request.min_frames
@@ -60,7 +60,7 @@ def generate_batch(model: DualAR, requests: Sequence[Request], sampling: Samplin
         if joined:
             state = _join(lanes, state)
         going = keep_going()
-        values, staying = read(state) if lanes else [], []
+        values, staying = state.read() if lanes else [], []
         for i, lane in enumerate(lanes):
             token, *codes = values[i]
             reason = STOP if token == model.end_token else None
@@ -87,7 +87,7 @@ def _start(model, number, request, cache, pick, keep_going) -> _Lane | None:
         return None
     lane = _Lane(number, request, cache, uniforms(request.seed, model.config.num_codebooks + 1))
     uniform, may_end = lane.take()
-    lane.state = model.first(outputs, pick, uniform[None], [may_end])
+    lane.state = model.first(outputs, pick, mx.array(uniform[None]), [may_end])
     return lane
 
 
@@ -102,6 +102,6 @@ def _join(lanes: list[_Lane], state: State | None) -> State:
 def _step(model: DualAR, lanes: list[_Lane], state: State, pick) -> State:
     rows, may_end = zip(*(lane.take() for lane in lanes))
     cache = lanes[0].cache if len(lanes) == 1 else BatchCache([lane.cache for lane in lanes])
-    state = model.next(state, cache, pick, mx.stack(rows), list(may_end))
+    state = model.next(state, cache, pick, mx.array(np.stack(rows)), list(may_end))
     mx.async_eval(state.arrays)
     return state

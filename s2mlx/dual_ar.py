@@ -22,16 +22,26 @@ from .slow_ar import SlowAR
 
 @dataclass
 class State:
-    """The newest frame of B sequences. tokens int32 [B] (of the head; end_token: no frame), codes int32 [B, C],
-    window int32 [B, RAS_WINDOW]: the last semantic tokens that were kept, -1 where there is none yet."""
+    """The newest frame of B sequences. tokens int32 [B] (of the head; end_token: no frame); frame int32 [B, 1 + C]: token
+    and codes side by side, for who reads them; window int32 [B, RAS_WINDOW]: the last semantic tokens that were kept, -1
+    where there is none yet."""
 
     tokens: mx.array
-    codes: mx.array
+    frame: mx.array
     window: mx.array
 
     @property
+    def codes(self) -> mx.array:
+        """int32 [B, C]."""
+        return self.frame[:, 1:]
+
+    @property
     def arrays(self) -> list[mx.array]:
-        return [self.tokens, self.codes, self.window]
+        return [self.tokens, self.frame, self.window]
+
+    def read(self) -> np.ndarray:
+        """`frame`, once it is computed. Adds no work to the graph: a GPU would do it after the frame that is under way."""
+        return np.array(self.frame)
 
     def rows(self, numbers: list[int]) -> State:
         """Some of the sequences, at least one."""
@@ -73,7 +83,7 @@ class DualAR:
             tokens, window = draw_semantic(self.slow.logits(last), for_semantic, window, mx.array(may_end, mx.int32))
             semantic = mx.minimum(tokens, self.end_token - 1)
             codes = self.fast.complete(self.fast.input(hidden, last), semantic, lambda l, k: draw(l, for_codebooks[k - 1]))
-            return State(tokens, mx.concatenate(codes).reshape(len(codes), -1).T, window)
+            return State(tokens, mx.concatenate([tokens, *codes]).reshape(1 + len(codes), -1).T, window)
 
         return pick
 
@@ -81,7 +91,7 @@ class DualAR:
         """The first frame after the prompt, for one sequence."""
         empty = mx.full((1, RAS_WINDOW), -1, mx.int32)
         state = pick(outputs, empty, uniforms, may_end)
-        return state if self.first_in_window else State(state.tokens, state.codes, empty)
+        return state if self.first_in_window else State(state.tokens, state.frame, empty)
 
     def next(self, state: State, cache, pick, uniforms: mx.array, may_end: list[bool]) -> State:
         """The frame after `state`; `cache` is the sequences' (a KVCache for one, a BatchCache for several)."""

@@ -68,7 +68,7 @@ def generate(model: DualAR, request: Request, sampling: Sampling, *, cache: KVCa
     pick, rows = model.picker(sampling), uniforms(request.seed, model.config.num_codebooks + 1)
 
     def build(index: int, before: State | None) -> State:
-        uniform, may_end = next(rows)[None], [index >= request.min_frames]
+        uniform, may_end = mx.array(next(rows)[None]), [index >= request.min_frames]
         if before is None:
             state = model.first(outputs, pick, uniform, may_end)
         else:
@@ -80,7 +80,7 @@ def generate(model: DualAR, request: Request, sampling: Sampling, *, cache: KVCa
     for index in range(request.max_frames):
         last = index + 1 == request.max_frames
         following = build(index + 1, state) if ahead and not last else None
-        token, *codes = read(state)[0]
+        token, *codes = state.read()[0]  # the frame's one synchronisation
         if token == model.end_token:
             yield Frame(None, STOP)
             return
@@ -92,8 +92,3 @@ def generate(model: DualAR, request: Request, sampling: Sampling, *, cache: KVCa
             return
         state = following or build(index + 1, state)
     yield Frame(None, LENGTH)
-
-
-def read(state: State) -> np.ndarray:
-    """The one synchronisation of a frame: int32 [B, 1 + num_codebooks], token first."""
-    return np.array(mx.concatenate([state.tokens[:, None], state.codes], axis=-1))

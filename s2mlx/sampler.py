@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import mlx.core as mx
+import numpy as np
 
 from .kernels import sampler as kernel
 from .options import Sampling
@@ -37,14 +38,14 @@ def _settings(sampling: Sampling) -> kernel.Settings:
     return kernel.Settings(sampling.temperature, sampling.top_p, sampling.top_k, RAS_TEMPERATURE, RAS_TOP_P)
 
 
-def uniforms(seed: int, width: int, block: int = 64) -> Iterator[mx.array]:
+def uniforms(seed: int, width: int, block: int = 64) -> Iterator[np.ndarray]:
     """Rows of `width` numbers in [0, 1), float32 [width], for ever: the randomness of one sequence, a row a frame.
 
-    Counter-based (MLX's Threefry), from explicit keys: independent of the backend, of other sequences and of how many
-    rows are taken."""
+    Counter-based (MLX's Threefry), from explicit keys: independent of other sequences and of how many rows are taken.
+    Made on the CPU, on every backend: a GPU would do it after the frame that is under way, and the host would wait."""
     key = mx.array([seed >> 32, seed & 0xFFFFFFFF], dtype=mx.uint32)
     while True:
-        key, now = mx.random.split(key)
-        rows = mx.random.uniform(shape=(block, width), key=now)
-        mx.eval(key, rows)  # small, and then a frame's graph holds a row, not the generator
-        yield from rows
+        key, now = mx.random.split(key, stream=mx.cpu)
+        rows = mx.random.uniform(shape=(block, width), key=now, stream=mx.cpu)
+        mx.eval(key, rows)
+        yield from np.array(rows)

@@ -132,8 +132,8 @@ def frame_builder(model: DualAR, *, batch: int = 1, sampling: Sampling | None = 
     try:
         for draw in draws:
             caches.append(model.new_cache())
-            states.append(model.first(model.prefill(matrix, caches[-1]), pick, draw[None], [True]))
-        state, draws = State.join(states) if batch > 1 else states[0], mx.stack(draws)
+            states.append(model.first(model.prefill(matrix, caches[-1]), pick, mx.array(draw[None]), [True]))
+        state, draws = State.join(states) if batch > 1 else states[0], mx.array(np.stack(draws))
         mx.eval(state.arrays, draws, [c.arrays for c in caches])
     finally:
         mx.enable_compile()

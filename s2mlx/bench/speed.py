@@ -12,7 +12,7 @@ import numpy as np
 
 from ..codec import Codec
 from ..dual_ar import DualAR, State
-from ..generate import Request, generate, read
+from ..generate import Request, generate
 from ..layers.cache import BatchCache
 from ..options import Sampling
 from ..sampler import RAS_WINDOW, make_sampler, make_semantic_sampler, uniforms
@@ -104,7 +104,8 @@ class _Steps:
     def __init__(self, model: DualAR, positions: int, size: int):
         self.model, self.pick_ = model, model.picker(Sampling())
         width = model.config.num_codebooks + 1
-        self.uniforms, self.open = mx.stack([next(uniforms(seed, width)) for seed in range(size)]), [False] * size
+        self.uniforms = mx.array(np.stack([next(uniforms(seed, width)) for seed in range(size)]))
+        self.open = [False] * size
         caches, states = [model.new_cache() for _ in range(size)], []
         for i, cache in enumerate(caches):
             self.outputs = model.prefill(prompt(model, positions), cache)
@@ -116,7 +117,7 @@ class _Steps:
     def __call__(self) -> None:
         self.state = self.model.next(self.state, self.cache, self.pick_, self.uniforms, self.open)
         mx.async_eval(self.state.arrays)
-        read(self.state)
+        self.state.read()
 
     def slow(self) -> None:
         self.outputs = self.model.slow.step(self.state.tokens, self.state.codes, self.cache)
@@ -144,14 +145,12 @@ class _Count:
     """Counts how often the loop waits for the device."""
 
     def __enter__(self):
-        from .. import generate as loop
-
-        self.made, self._loop, self._read, self._eval = 0, loop, loop.read, mx.eval
-        loop.read, mx.eval = self._counting(self._read), self._counting(self._eval)
+        self.made, self._read, self._eval = 0, State.read, mx.eval
+        State.read, mx.eval = self._counting(self._read), self._counting(self._eval)
         return self
 
     def __exit__(self, *_):
-        self._loop.read, mx.eval = self._read, self._eval
+        State.read, mx.eval = self._read, self._eval
 
     def reset(self) -> None:
         self.made = 0

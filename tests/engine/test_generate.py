@@ -4,6 +4,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
+from s2mlx.dual_ar import State
 from s2mlx.errors import GenerationError
 from s2mlx.generate import Request, check_room, generate
 from s2mlx.batch import generate_batch
@@ -76,6 +77,22 @@ def test_the_end_is_not_a_frame_and_min_frames_holds_it_off(small):
     held, _ = run(small, seed=seed, frames=more, least=more)
     assert held.shape[1] == more
     np.testing.assert_array_equal(held[:, :-1], codes)
+
+
+def test_nothing_is_computed_between_a_frame_s_start_and_its_reading(dual_ar, monkeypatch):
+    """On a GPU it would come after the next frame, which is under way by then, and the host would wait for both."""
+    asked, read = [], State.read
+    monkeypatch.setattr(mx, "async_eval", lambda arrays: asked.append([id(a) for a in arrays]))
+    monkeypatch.setattr(mx, "eval", lambda *arrays, real=mx.eval: asked.append("eval") or real(*arrays))
+    monkeypatch.setattr(State, "read", lambda self: asked.append(id(self.frame)) or read(self))
+    run(dual_ar, ahead=True, frames=5, least=5)
+    started = asked[asked.index("eval", 1) + 1 :] if "eval" in asked[1:] else asked
+    starts = [i for i, a in enumerate(started) if isinstance(a, list)]
+    reads = [i for i, a in enumerate(started) if isinstance(a, int)]
+    assert "eval" not in started[starts[0] :] and len(starts) == len(reads) == 5
+    for start, reading in zip(starts, reads):
+        assert started[reading] in started[start] and reading > start  # what is read was among what was started
+    assert starts[1] < reads[0]  # one frame ahead
 
 
 @pytest.mark.parametrize("ahead", [False, True])
