@@ -1,4 +1,4 @@
-"""How loud samples are, and the two corrections of a finished clip: its peak and its silent ends.
+"""How loud samples are, and the two corrections of finished speech: its peak and its silent end.
 
 Samples are float32 [n] in [-1, 1]; levels are dBFS (0 is full scale, silence is FLOOR_DB). Knows no files or devices.
 """
@@ -69,12 +69,3 @@ def trim_end(samples, rate: int, keep: float = 0.05, threshold_db: float = SILEN
     """
     loud = np.flatnonzero(np.abs(samples) > amplitude(threshold_db))
     return samples[:loud[-1] + 1 + round(keep * rate)] if len(loud) else samples
-
-
-def trim_silence(samples, rate: int, keep_start: float = 0.05, keep_end: float = 0.05,
-                 threshold_db: float = SILENCE_DB) -> np.ndarray:
-    """Like `trim_end`, at both ends."""
-    loud = np.flatnonzero(np.abs(samples) > amplitude(threshold_db))
-    if not len(loud):
-        return samples
-    return samples[max(0, loud[0] - round(keep_start * rate)):loud[-1] + 1 + round(keep_end * rate)]

@@ -1,6 +1,9 @@
 """The real thing: PortAudio, a real sound server, and a recording of what came out. Skipped without PulseAudio."""
 
 import json
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
@@ -8,7 +11,7 @@ import pytest
 from .loop import RATE, loop  # noqa: F401  (a fixture)
 
 # In real time: on a machine that is busy for a moment a sound server drops samples without a word. One try of three has
-# to be whole.
+# to be whole. Gaps that do have a word, `undisturbed` tries again.
 pytestmark = pytest.mark.flaky(reruns=2)
 
 # Plays argv[1] (float32 at argv[2] Hz) in chunks, each after the time it takes to make it at real-time factor argv[3].
@@ -87,15 +90,33 @@ def align(recording, samples):
     return lag, float(np.dot(part, samples) / (np.linalg.norm(part) * np.linalg.norm(samples)))
 
 
+def undisturbed(attempt, tries=4):
+    """The result of the first attempt during which nothing had to wait for the machine, else of the last one.
+
+    attempt() -> (result, number of gaps that the player or the recorder told of)."""
+    for _ in range(tries):
+        result, gaps = attempt()
+        if not gaps:
+            break
+    return result
+
+
 def play_and_record(loop, tmp_path, samples, rate, rtf):  # noqa: F811
+    """([heard, error, underruns, events, position, device], recording)."""
     np.save(tmp_path / "samples.npy", samples)
-    recorder = loop.record_monitor(tmp_path / "monitor.raw")
-    try:
-        done = loop.python(PLAY, tmp_path / "samples.npy", rate, rtf)
-    finally:
-        recorder.terminate()
-        recorder.wait()
-    return json.loads(done.stdout), recorded(tmp_path / "monitor.raw")
+
+    def attempt():
+        recorder = loop.record_monitor(tmp_path / "monitor.raw")
+        try:
+            done = loop.python(PLAY, tmp_path / "samples.npy", rate, rtf)
+        finally:
+            recorder.terminate()
+            recorder.wait()
+        report, recording = json.loads(done.stdout), recorded(tmp_path / "monitor.raw")
+        (tmp_path / "monitor.raw").unlink()
+        return (report, recording), report[2]
+
+    return undisturbed(attempt)
 
 
 def voice(seconds, rate, seed=1):
@@ -110,29 +131,28 @@ def voice(seconds, rate, seed=1):
 
 def test_played_equals_generated(loop, tmp_path):  # noqa: F811
     samples = voice(2.5, RATE)
-    (heard, error, underruns, events, position, device), recording = play_and_record(loop, tmp_path, samples, RATE, 0.5)
+    (heard, error, _, events, position, device), recording = play_and_record(loop, tmp_path, samples, RATE, 0.5)
     assert heard and error == "None" and device and abs(position - 2.5) < 0.01
     lag, correlation = align(recording, samples)
-    assert correlation > 0.999 or underruns, (lag, correlation)   # a machine too busy to play says so
+    assert correlation > 0.999, (lag, correlation)
     part = recording[lag:lag + len(samples)]
-    if not underruns:
-        assert len(part) == len(samples) and np.abs(part - samples).max() < 1e-3
-        assert events == ["started", "finished"]
+    assert len(part) == len(samples) and np.abs(part - samples).max() < 1e-3
+    assert events == ["started", "finished"]
 
 
 def test_slower_than_real_time_is_played_without_a_gap(loop, tmp_path):  # noqa: F811
     samples = voice(2.0, RATE, seed=2)
-    (heard, error, underruns, *_), recording = play_and_record(loop, tmp_path, samples, RATE, 1.5)
+    (heard, error, *_), recording = play_and_record(loop, tmp_path, samples, RATE, 1.5)
     assert heard and error == "None"
-    assert align(recording, samples)[1] > 0.999 or underruns
+    assert align(recording, samples)[1] > 0.999
 
 
 def test_a_rate_of_its_own(loop, tmp_path):  # noqa: F811
     samples = voice(1.5, 24000, seed=3)
-    (heard, error, underruns, *_), recording = play_and_record(loop, tmp_path, samples, 24000, 0.3)
+    (heard, error, *_), recording = play_and_record(loop, tmp_path, samples, 24000, 0.3)
     from s2mlx.audio.resample import resample
 
-    assert heard and error == "None" and (align(recording, resample(samples, 24000, RATE))[1] > 0.99 or underruns)
+    assert heard and error == "None" and align(recording, resample(samples, 24000, RATE))[1] > 0.99
 
 
 def test_stop_is_heard_within_100_ms(loop):  # noqa: F811
@@ -164,28 +184,31 @@ print(loudest, take.clipped, take.zeros_only, take.overflows, take.error)
 
 
 def test_the_recorder_hears_what_is_played(loop, tmp_path):  # noqa: F811
-    import subprocess
-    import sys
-    import threading
-
     samples = voice(3.0, RATE, seed=4)
     np.save(tmp_path / "samples.npy", samples)
-    (tmp_path / "go").touch()
-    recorder = subprocess.Popen([sys.executable, "-c", RECORD, str(tmp_path)], env=loop.environment, text=True,
-                                stdout=subprocess.PIPE)
-    try:
-        while not (tmp_path / "ready").exists() and recorder.poll() is None:
-            threading.Event().wait(0.05)
-        _, _, underruns, *_ = json.loads(loop.python(PLAY, tmp_path / "samples.npy", RATE, 0.2).stdout)
-        (tmp_path / "go").unlink()
-        text, _ = recorder.communicate(timeout=60)
-    finally:
-        recorder.kill()
-    loudest, clipped, zeros_only, overflows, error = text.split()
-    assert recorder.returncode == 0 and (clipped, zeros_only, error) == ("0", "False", "None")
+
+    def attempt():
+        (tmp_path / "go").touch()
+        (tmp_path / "ready").unlink(missing_ok=True)
+        recorder = subprocess.Popen([sys.executable, "-c", RECORD, str(tmp_path)], env=loop.environment, text=True,
+                                    stdout=subprocess.PIPE)
+        try:
+            while not (tmp_path / "ready").exists() and recorder.poll() is None:
+                time.sleep(0.05)
+            _, _, underruns, *_ = json.loads(loop.python(PLAY, tmp_path / "samples.npy", RATE, 0.2).stdout)
+            (tmp_path / "go").unlink()
+            text, _ = recorder.communicate(timeout=60)
+        finally:
+            recorder.kill()
+        assert recorder.returncode == 0
+        said = text.split()
+        return said, underruns + int(said[3])
+
+    loudest, clipped, zeros_only, _, error = undisturbed(attempt)
+    assert (clipped, zeros_only, error) == ("0", "False", "None")
     assert abs(float(loudest) - 20 * np.log10(np.abs(samples).max())) < 0.5
     lag, correlation = align(np.load(tmp_path / "take.npy"), samples)
-    assert correlation > 0.999 or underruns or int(overflows), (lag, correlation)
+    assert correlation > 0.999, (lag, correlation)
 
 
 def test_devices_are_listed_and_found(loop):  # noqa: F811
