@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 
-from ..errors import S2Error, UsageError
+from ..errors import UsageError
+from ..text_file import LARGEST, decode_text, read_text_file
 from .references import check_unicode
 from .terminal import stdin_is_piped
-
-MAX_BYTES = 16_000_000  # several long books; more is a mistake such as a disk image given with -f
 
 
 def read_text(words: list[str], file: str | None) -> str:
@@ -28,20 +27,8 @@ def read_text(words: list[str], file: str | None) -> str:
 
 
 def _read_file(path: str) -> str:
-    if path == "-":
-        if sys.stdin is None:
-            raise UsageError("nothing to say: there is no stdin")
-        data, name = sys.stdin.buffer.read(MAX_BYTES + 1), "stdin"
-    else:
-        name = path
-        try:
-            with open(path, "rb") as file:
-                data = file.read(MAX_BYTES + 1)
-        except (OSError, ValueError) as fault:
-            raise S2Error(f"cannot read {path}: {getattr(fault, 'strerror', None) or fault}") from fault
-    if len(data) > MAX_BYTES:
-        raise S2Error(f"{name} is longer than {MAX_BYTES // 1_000_000} MB of text; split it")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as fault:
-        raise S2Error(f"{name} is not UTF-8 text (byte {fault.start}); convert it, for example with iconv") from fault
+    if path != "-":
+        return read_text_file(path)
+    if sys.stdin is None:
+        raise UsageError("nothing to say: there is no stdin")
+    return decode_text(sys.stdin.buffer.read(LARGEST + 1), "stdin")
