@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from s2mlx.errors import S2Error
+from s2mlx.voice_names import check_name, key
 
 from . import settings as settings_file
 from .commands import commands
@@ -67,7 +68,6 @@ class S2App(Takes, App[int]):
         self.guests = guests or {}  # voices for this run only, by name
         self.jobs = Jobs(self)
         self.room = EngineRoom(studio, self.jobs, self._engine_changed)
-        self.running_take: Callable[[], Any] | None = None  # keeps a take under way, should the app end now
         self.deleted: list[tuple[str, Any, tuple]] = []
         self._writing = threading.Lock()
         self._text = ""
@@ -90,22 +90,30 @@ class S2App(Takes, App[int]):
 
     @on(JobProgressed)
     def _progressed(self, event: JobProgressed) -> None:
-        if event.job.progressed and event.job in self.jobs.running:
-            event.job.progressed(event.fraction, event.note)
+        job = event.job
+        if job.progressed and job in self.jobs.running and self._stands(job.owner):
+            job.progressed(event.fraction, event.note)
 
     @on(JobEnded)
     def _job_ended(self, event: JobEnded) -> None:
         job = event.job
         self.jobs.ended(job)
+        if event.error is not None:
+            self._log(event.error)
+        if not self._stands(job.owner):
+            return
         if event.error is None:
             if job.done:
                 job.done(event.result)
-            return
-        self._log(event.error)
-        if job.failed:
+        elif job.failed:
             job.failed(event.error)
-        elif not isinstance(event.error, Dropped):
+        else:
             self.complain(event.error)
+
+    def _stands(self, owner: Screen | None) -> bool:
+        """The screen is there still, in front or covered, and may be drawn on."""
+        screen = owner or self._main
+        return screen.is_attached and screen in self.screen_stack
 
     def explain(self, error: BaseException) -> str:
         """An error in one line, as the user should hear it."""
@@ -185,10 +193,22 @@ class S2App(Takes, App[int]):
     def voice_names(self) -> list[str]:
         return [*self.library.names(), *self.guests]
 
+    def name_trouble(self, name: str, but: str = "") -> str:
+        """Why a voice cannot be called so, or an empty string. `but`: the name it has now."""
+        try:
+            check_name(name)
+            other = next((one for one in self.voice_names() if key(one) == key(name.strip()) and one != but), None)
+        except S2Error as error:
+            return self.explain(error)
+        return f"there is a voice {other} already: take another name" if other else ""
+
     def free_name(self, stem: str) -> str:
         """me, me-2, me-3, ..."""
-        names, number = set(self.voice_names()), 1
-        while (name := stem if number == 1 else f"{stem}-{number}") in names:
+        try:
+            taken, number = set(map(key, self.voice_names())), 1
+        except S2Error:  # said by the list of voices already
+            return stem
+        while key(name := stem if number == 1 else f"{stem}-{number}") in taken:
             number += 1
         return name
 
@@ -227,7 +247,6 @@ class S2App(Takes, App[int]):
                         f"It was made with {entry.model_name}; with {engine.name} it will sound different.",
                         markup=False,
                     )
-                self._main.editor.load(entry.text)
                 self._main.speak(entry.text, entry.voices, entry.request())
 
         self._main.silence()
@@ -260,9 +279,7 @@ class S2App(Takes, App[int]):
         """After the screen is gone, whatever ended it: keep text and take, end jobs and engine. True when all ended."""
         self._text = self._main.editor.text
         self.jobs.start("autosave", lambda job: self._save_text())
-        collect, self.running_take = self.running_take, None
-        if collect:
-            self.jobs.start("keep take", lambda job: collect())
+        self.keep_running_take()
         self.jobs.start("close devices", lambda job: self.studio.close())
         ended = self.jobs.leave(PATIENCE)
         if ended and self.room.engine:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import SystemCommand
 from textual.screen import Screen
 
+from s2mlx.text_file import read_text_file
+
+from .paths import readable, typed
 from .screens.form import Field, Form
 from .themes import ALL
 
 if TYPE_CHECKING:
     from .app import S2App
+
+LARGEST_TEXT = 1_000_000  # bytes: an hour of speech for each 50 kB; `s2mlx say -f` takes whole books
 
 
 def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
@@ -28,6 +32,7 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
         yield SystemCommand("Record a voice", "from the microphone", main.action_record)
         yield SystemCommand("Add a voice from a clip", "an audio file and its words", main.add_voice)
         yield SystemCommand("Import a voice", "a .s2voice file", main.import_voice)
+        yield SystemCommand("Bring back a removed voice", "whenever it was removed", main.bring_back)
         yield SystemCommand("Open a text file", "in place of the text here", lambda: _open_text(app))
         yield SystemCommand("Clear the text", "ctrl+z brings it back", main.editor.area.clear)
         yield SystemCommand("History", "everything spoken", app.action_history)
@@ -42,14 +47,11 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
 def _open_text(app: S2App) -> None:
     def opened(values: dict | None) -> None:
         if values:
-            path = Path(values["path"]).expanduser()
-            app.jobs.start("open", lambda job: _read_text(path), done=app._main.editor.load)
+            path = typed(values["path"])
+            app.jobs.start("open", lambda job: read_text_file(path, LARGEST_TEXT), done=put)
 
-    check = lambda v: "" if Path(v["path"]).expanduser().is_file() else f"there is no file {v['path']}"
-    app.push_screen(Form("Open a text file", [Field("path", "File")], "Open", check), opened)
+    def put(text: str) -> None:
+        app._main.editor.put(text)
+        app._main.say("opened; ctrl+z brings back the text that was here")
 
-
-def _read_text(path: Path) -> str:
-    with open(path, "rb") as file:
-        data = file.read(1 << 20)
-    return data.decode("utf-8", errors="replace").replace("\r\n", "\n").replace("\0", "")
+    app.push_screen(Form("Open a text file", [Field("path", "File")], "Open", readable), opened)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from s2mlx.errors import VoiceError
+from s2mlx.voice_names import key
 
 from .engine import Synthesizer
 from .engine_room import Dropped
@@ -30,7 +31,8 @@ class Fitting:
             self.check(engine, voice)
             return voice
         except VoiceError:
-            clip = self._library.clip(name) if name in self._library.names() else None
+            saved = key(name) in map(key, self._library.names())
+            clip = self._library.clip(name) if saved else None
             if clip is None:
                 raise
         known = self._made.get(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from s2mlx.options import Options
 from s2mlx.speech import CANCELLED, LENGTH, STOP, AudioChunk, Stats
 
 from .engine import Player, Studio, Synthesizer
+from .engine_room import Dropped
 from .follow import Follower
 from .jobs import Job, aside
 
@@ -109,13 +111,36 @@ class Speaking(Sounding):
         self.engine, self.request = engine, request
         self._studio, self._load_voice, self._open_player, self._post = studio, load_voice, open_player, post
         self._expected = 0.0
+        self._made = Made(request, engine.sample_rate)
+        self.ended = threading.Event()  # the engine is done with it
+
+    def complete(self, job: Job) -> Made:
+        """What was made, for another job; waits until nothing more comes. Raises Dropped when that job is cancelled."""
+        while not self.ended.wait(0.05):
+            if job.cancel.is_set():
+                raise Dropped
+        return self._made
 
     def run(self, job: Job) -> Made:
+        """Make the speech and play it."""
         self.job = job
+        try:
+            made = self._make(job)
+        finally:
+            if self._made.samples:
+                self._made.whole()
+            self.ended.set()
+        self._post(SpeechMade(self, made))
+        if self.player and not job.cancel.is_set():
+            self._try(lambda: _drain(self.player, job))
+        return made
+
+    def _make(self, job: Job) -> Made:
         text, estimate = self.request.text, self._studio.estimate_seconds
         self._expected = estimate(text)
         self.follower = Follower(text, self._studio.sentences(text), estimate)
-        made = Made(self.request, self.engine.sample_rate, when=time.strftime("%Y-%m-%dT%H:%M:%S"))
+        made = self._made
+        made.when = time.strftime("%Y-%m-%dT%H:%M:%S")
         voice = [self._load_voice(name, self.engine, job) for name in self.request.names] or None
         self._try(self._open)
         reasons = []
@@ -138,11 +163,6 @@ class Speaking(Sounding):
                 close()
         cancelled = job.cancel.is_set() or not reasons
         made.finish_reason = CANCELLED if cancelled else max(reasons, key=_WORST_LAST.index)
-        if made.samples:
-            made.whole()
-        self._post(SpeechMade(self, made))
-        if self.player and not job.cancel.is_set():
-            self._try(lambda: _drain(self.player, job))
         return made
 
     def _open(self) -> None:

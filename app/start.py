@@ -8,6 +8,7 @@ from typing import Any
 
 from s2mlx.errors import UsageError
 from s2mlx.locations import config_dir, state_dir
+from s2mlx.voice_names import key
 
 from .app import S2App
 from .studio import LocalStudio
@@ -23,7 +24,7 @@ def start(*, model: str | None, tokenizer: str | None, voice: str | None, device
     guests = {}
     if voice:
         loaded = studio.library.resolve(voice)
-        if voice not in studio.library.names():
+        if key(voice) not in map(key, studio.library.names()):
             guests[loaded.name] = loaded
         overrides["cast"] = (loaded.name,)
     app = S2App(studio, config_dir(), state_dir(), text=text, guests=guests, **overrides)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from .screens.form import Question
 from .screens.record import Recorded, RecordScreen
@@ -10,7 +11,15 @@ from .session import Recovered
 
 
 class Takes:
-    """Needs of the app: `session`, `_main`, `_countdown` (options of the recording screen)."""
+    """Needs of the app: `session`, `jobs`, `_main`, `_countdown` (options of the recording screen)."""
+
+    running_take: Callable[[], Any] | None = None  # ends the recording under way and keeps it
+
+    def keep_running_take(self) -> None:
+        """Nobody looks at the recording under way any more: give the microphone back and keep what it heard."""
+        collect, self.running_take = self.running_take, None
+        if collect:
+            self.jobs.start("keep take", lambda job: collect())
 
     def record(self, live: bool) -> None:
         """To the recording screen; a take that waits there comes first."""

@@ -30,9 +30,10 @@ class Form(ModalScreen[dict | None]):
     BINDINGS = [Binding("escape", "leave", "Cancel"), Binding("ctrl+s", "accept", "Accept")]
 
     def __init__(self, title: str, fields: Sequence[Field], accept: str = "OK",
-                 check: Callable[[dict], str] = lambda values: ""):
+                 check: Callable[[dict], str] = lambda values: "", trouble: str = ""):
+        """`trouble`: what was wrong with these values the last time."""
         super().__init__()
-        self._title, self._fields, self._accept, self._check = title, fields, accept, check
+        self._title, self._fields, self._accept, self._check, self._trouble = title, fields, accept, check, trouble
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
@@ -43,7 +44,7 @@ class Form(ModalScreen[dict | None]):
                 else:
                     yield Label(field.label, markup=False)
                     yield Input(field.value, placeholder=field.hint, id=f"field-{field.name}", compact=True)
-            yield Label("", id="trouble", markup=False)
+            yield Label(self._trouble, id="trouble", markup=False)
             with Horizontal(classes="buttons"):
                 yield Button(self._accept, id="accept", variant="primary", compact=True)
                 yield Button("Cancel", id="cancel", compact=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from s2mlx.speech import CANCELLED, LENGTH
 
+from ..jobs import Job
 from ..speaking import Listening, Sounding, Speaking, SpeechFrames, SpeechMade, SpeechUnheard
 from ..widgets.status_line import Figures, slow_advice
+from .saving import Saving, Sound
 
 
-class Hearing:
+class Hearing(Saving):
     """A part of the main screen."""
 
     def action_replay(self, begin: float = 0.0) -> None:
@@ -23,6 +25,21 @@ class Hearing:
         self.wave.show(samples, rate)
         rest = samples[int(begin * rate):]
         self._sound(Listening(rest, lambda: self.app.open_player(rate), begin), what)
+
+    def action_save(self) -> None:
+        """Speech that is still being made is saved when it is complete."""
+        if self.made is None or not self.made.samples:
+            self.status.say("nothing to save yet: ^s speaks the text")
+            return
+        speaking = self.latest
+
+        def sound(job: Job) -> Sound:
+            if not speaking.ended.is_set():
+                job.report(None, "the file is written when the speech is complete")
+            made = speaking.complete(job)
+            return Sound(made.whole(), made.rate, made.all_codes(), made.finish_reason == CANCELLED)
+
+        self.save_sound(speaking.request.text, sound, codes=True)
 
     def action_pause(self) -> None:
         """Hold the sound where it is, or go on; making goes on meanwhile."""
@@ -45,9 +62,10 @@ class Hearing:
     def _sound(self, sounding: Sounding, state: str) -> None:
         self.sounding, self._doing = sounding, state
         self._offset = getattr(sounding, "begin", 0.0)
-        self.app.jobs.start("sound", sounding.run, done=lambda result: self._ended(sounding),
-                            failed=lambda error: self._sound_failed(sounding, error),
-                            progressed=lambda share, note: self.status.say(f"{note}  esc cancels"))
+        sounding.job = self.app.jobs.start(
+            "sound", sounding.run, done=lambda result: self._ended(sounding),
+            failed=lambda error: self._sound_failed(sounding, error),
+            progressed=lambda share, note: self.status.say(f"{note}  esc cancels"))
         self.status.say(state)
         self._ticking.resume()
         self.allow()

@@ -16,7 +16,7 @@ from ..history import Utterance
 from ..jobs import Job
 from ..speaking import Listening
 from ..widgets.voice_list import OWN
-from .saving import Saving
+from .saving import Saving, Sound
 
 if TYPE_CHECKING:
     from ..app import S2App
@@ -61,7 +61,7 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
         self.reload()
 
     def reload(self) -> None:
-        self.app.jobs.start("history", lambda job: self.app.history.entries(), done=self._show)
+        self.app.jobs.start("history", lambda job: self.app.history.entries(), owner=self, done=self._show)
 
     def _show(self, entries: list[Utterance]) -> None:
         table = self.query_one(DataTable)
@@ -115,9 +115,8 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
             self.sounding = sounding
             sounding.run(job)
 
-        self._job = app.jobs.start(
-            "replay", play, done=lambda _: self.say(""), failed=lambda e: self.say(app.explain(e))
-        )
+        self._job = app.jobs.start("replay", play, owner=self, done=lambda _: self.say(""),
+                                   failed=lambda error: self.say(app.explain(error)))
         self.say("replaying  (esc stops)")
 
     def _hush(self) -> bool:
@@ -137,7 +136,7 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
     def action_export(self) -> None:
         entry = self.current
         if entry:
-            self.save_sound(entry.text, lambda: self.app.history.sound(entry))
+            self.save_sound(entry.text, lambda job: Sound(*self.app.history.sound(entry)))
 
     def action_copy(self) -> None:
         entry = self.current
@@ -148,7 +147,8 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
     def action_delete(self) -> None:
         entry = self.current
         if entry:
-            self.app.jobs.start("forget", lambda job: self.app.history.remove(entry), done=lambda _: self.reload())
+            self.app.jobs.start("forget", lambda job: self.app.history.remove(entry), owner=self,
+                                done=lambda _: self.reload())
 
     def action_back(self) -> None:
         if self._hush():

@@ -23,7 +23,6 @@ from ..widgets.transport import Transport
 from ..widgets.voice_list import VoiceList
 from ..widgets.waveform import Waveform
 from .hearing import Hearing
-from .saving import Saving
 from .voice_actions import VoiceActions
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ BUTTONS = (
 )
 
 
-class MainScreen(Hearing, VoiceActions, Saving, Screen):
+class MainScreen(Hearing, VoiceActions, Screen):
     app: S2App
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]

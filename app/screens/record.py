@@ -26,7 +26,9 @@ from ..widgets.level_meter import LevelMeter
 from ..widgets.reading_card import ReadingCard
 from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
-from .review import CLONING, COUNTING, IDLE, KEEPING, LONGEST, RECORDING, REVIEW, SHORTEST, Recorded, TakeReview
+from .review import (
+    CHECKING, CLONING, COUNTING, IDLE, KEEPING, LONGEST, RECORDING, REVIEW, SHORTEST, Recorded, TakeReview
+)
 
 if TYPE_CHECKING:
     from ..app import S2App
@@ -96,7 +98,7 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         self._ticking = self.set_interval(TICK, self.tick, pause=True)
         self.query_one("#name", Input).value = self.recovered.name if self.recovered else self.app.free_name(
             "live" if self.live else "me")
-        self.app.jobs.start("devices", lambda job: self.app.studio.devices(),
+        self.app.jobs.start("devices", lambda job: self.app.studio.devices(), owner=self,
                             done=lambda devices: self.query_one(DeviceSelect).show(devices, self.app.settings.input),
                             failed=lambda error: self.verdict(f"! {self.app.explain(error)}"))
         self.take.focus()
@@ -108,7 +110,9 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
 
     def on_unmount(self) -> None:
         self._hush()
-        if self.taking and not self.app.running_take:
+        if self.app.running_take:
+            self.app.keep_running_take()
+        elif self.taking:
             self.taking.drop()
 
     # choices
@@ -130,7 +134,7 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         self.state = state
         self.query_one(Transport).allow(*{
             IDLE: ("record", "back"), COUNTING: ("stop",), RECORDING: ("stop",), KEEPING: (),
-            REVIEW: ("record", "listen", "save", "back"), CLONING: ("stop",)}[state])
+            CHECKING: ("back",), REVIEW: ("record", "listen", "save", "back"), CLONING: ("stop",)}[state])
         moving = state in (COUNTING, RECORDING) or self.sounding is not None
         self._ticking.resume() if moving else self._ticking.pause()
         if state == IDLE:
@@ -160,7 +164,7 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
     def action_toggle(self) -> None:
         if self.state in (IDLE, REVIEW):
             self.action_record()
-        else:
+        elif self.state != CHECKING:
             self.action_stop()
 
     def action_record(self) -> None:
@@ -186,6 +190,7 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         self.taking = None
         if len(self.samples):
             self._show_take()
+            self._enter(REVIEW)
         else:
             self._enter(IDLE)
 
@@ -203,7 +208,7 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
     def action_back(self) -> None:
         if self.state in (COUNTING, RECORDING, CLONING) or self.sounding:
             self.action_stop()
-        elif self.state == REVIEW:
+        elif self.state in (CHECKING, REVIEW):
             self.app.leave_take(self)
         elif self.state == IDLE:
             self.dismiss(None)

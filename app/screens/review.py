@@ -15,7 +15,8 @@ from ..speaking import Listening
 LONGEST, SHORTEST = 30.0, 5.0  # seconds of a reference
 
 # the states of the recording screen
-IDLE, COUNTING, RECORDING, KEEPING, REVIEW, CLONING = "idle", "counting", "recording", "keeping", "review", "cloning"
+IDLE, COUNTING, RECORDING, KEEPING = "idle", "counting", "recording", "keeping"
+CHECKING, REVIEW, CLONING = "checking", "review", "cloning"  # with a take in the hand
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,13 @@ class Recorded:
 class TakeReview:
     """Needs of the screen: `app`, `take` (a Trimmer), `card`, `live`, `samples`, `rate`, `cue`, `verdict`, `_enter`."""
 
+    _recorded: Recorded | None = None  # what to leave with
+
     def _took(self, samples: np.ndarray, rate: int, remark: str = "") -> None:
         self.samples, self.rate, self._doubted = samples, rate, False
         self.card.fixed = True
         self._show_take()
+        self._enter(CHECKING)
 
         def judge(job: Job):
             return self.app.studio.check(samples, rate), self.app.studio.speech_in(samples, rate)
@@ -45,14 +49,17 @@ class TakeReview:
             self.verdict(remark + ("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems)))
             self._doubted = not verdict.usable
             self._enter(REVIEW)
-            if self.live and verdict.ok:
+            if self.live and verdict.ok and self.is_active:  # not under a question whether to keep it
                 self.action_save()
 
-        self.app.jobs.start("check", judge, done=show, failed=lambda error: self.verdict(self.app.explain(error)))
+        def failed(error: BaseException) -> None:
+            self.verdict(f"! {remark}{self.app.explain(error)}")
+            self._enter(REVIEW)
+
+        self.app.jobs.start("check", judge, owner=self, done=show, failed=failed)
 
     def _show_take(self) -> None:
         self.take.show(self.samples, self.rate)
-        self._enter(REVIEW)
 
     def kept(self) -> np.ndarray:
         """What lies between the handles: float32 [n]."""
@@ -71,7 +78,7 @@ class TakeReview:
             if error:
                 self.verdict(self.app.explain(error))
 
-        self.app.jobs.start("listen", sounding.run, done=lambda _: ended(), failed=ended)
+        sounding.job = self.app.jobs.start("listen", sounding.run, owner=self, done=lambda _: ended(), failed=ended)
         self._enter(self.state)
 
     def _hush(self) -> None:
@@ -84,11 +91,12 @@ class TakeReview:
 
     def action_save(self) -> None:
         name, words = self.query_one("#name", Input).value.strip(), self.card.words.strip()
-        if not name or not words:
-            self.verdict("! a name is needed" if not name else "! the words that were said are needed")
+        if not words:
+            self.verdict("! the words that were said are needed")
             return
-        if name in self.app.voice_names():
-            self.verdict(f"! there is a voice {name} already: take another name")
+        trouble = self.app.name_trouble(name)
+        if trouble:
+            self.verdict(f"! {trouble}")
             self.query_one("#name", Input).focus()
             return
         if self._doubted:
@@ -114,15 +122,21 @@ class TakeReview:
 
         def done(_) -> None:
             self.app.change(languages={**self.app.settings.languages, name: language})
-            self.dismiss(Recorded(name, self.live))
+            self._recorded = Recorded(name, self.live)
+            self.on_screen_resume()
 
         def failed(error: BaseException) -> None:
             self._enter(REVIEW)
             self.verdict("cancelled; the take is kept" if self.job.cancel.is_set()
                          else f"! {self.app.explain(error)}  The take is kept.")
 
-        self.job = self.app.jobs.start("clone", make, done=done, failed=failed,
+        self.job = self.app.jobs.start("clone", make, owner=self, done=done, failed=failed,
                                        progressed=lambda share, note: self.cue(f"{note}  (esc cancels)"))
+
+    def on_screen_resume(self) -> None:
+        """With the voice made there is no more to do here; a help or a dialog above is read to its end first."""
+        if self._recorded and self.is_active:
+            self.dismiss(self._recorded)
 
     def on_trimmer_trimmed(self) -> None:
         length = self.take.end - self.take.begin

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from s2mlx.whole import write_bytes
+
+from .. import figures
+from ..jobs import Job
+from ..paths import typed, writable
 from .form import Field, Form
 
 ENDINGS = (".wav", ".flac", ".mp3", ".ogg", ".opus")
+
+
+@dataclass(frozen=True)
+class Sound:
+    """What is to be saved: samples float32 [n], codes int32 [num_codebooks, frames] if there are any. `cut`: the speech was
+    stopped, or failed, before its end."""
+
+    samples: np.ndarray
+    rate: int
+    codes: np.ndarray | None = None
+    cut: bool = False
 
 
 def suggested_name(text: str) -> str:
@@ -19,62 +37,50 @@ def suggested_name(text: str) -> str:
     return ("-".join(words).lower()[:40] or "speech") + ".wav"
 
 
-def path_check(endings: tuple[str, ...]) -> Callable[[dict], str]:
-    """A check for forms with a `path`: known ending, existing folder, and a second Enter to replace a file."""
-    warned: set[Path] = set()
-
-    def check(values: dict) -> str:
-        path = Path(values["path"]).expanduser()
-        if not values["path"].strip():
-            return "a file name is needed"
-        if path.suffix.lower() not in endings:
-            return f"the name must end in {', '.join(endings)}"
-        if not path.absolute().parent.is_dir():
-            return f"there is no folder {path.absolute().parent}"
-        if path.is_dir():
-            return f"{path} is a folder"
-        if path.exists() and path not in warned:
-            warned.add(path)
-            return f"{path.name} exists: accept once more to replace it"
-        return ""
-
-    return check
-
-
 class Saving:
     """For screens that `say` things: asks for a name and writes the file from a job."""
 
-    def action_save(self) -> None:
-        made = self.made
-        if made is None or not made.samples:
-            self.status.say("nothing to save yet: ^s speaks the text")
-            return
-        self.save_sound(made.request.text, lambda: (made.whole(), made.rate), made.all_codes() if made.codes else None)
-
-    def save_sound(
-        self, text: str, sound: Callable[[], tuple[np.ndarray, int]], codes: np.ndarray | None = None
-    ) -> None:
-        """`sound()` -> samples float32 [n], rate; called from a job. `codes`: int32 [num_codebooks, frames]."""
+    def save_sound(self, text: str, sound: Callable[[Job], Sound], codes: bool = False) -> None:
+        """`sound(job)` is called on the job's thread and may wait; `codes`: there are some to save too."""
         fields = [
             Field("path", "File: its ending decides the format (wav, flac, mp3, ogg, opus)", suggested_name(text))
         ]
-        if codes is not None:
+        if codes:
             fields.append(Field("codes", "the frames too, as .npy", False))
-        settings = self.app.settings
+        studio, settings = self.app.studio, self.app.settings
 
         def save(values: dict | None) -> None:
             if values is None:
                 return
-            path = Path(values["path"]).expanduser()
+            path = typed(values["path"])
 
-            def work(job) -> Path:
-                samples, rate = sound()
-                samples = self.app.studio.finished(samples, rate, trim=settings.trim, normalize=settings.normalize)
-                self.app.studio.write_audio(path, samples, rate)
-                if values.get("codes"):
-                    np.save(path.with_suffix(".npy"), codes)
-                return path
+            def work(job: Job) -> str:
+                found = sound(job)
+                samples = studio.finished(found.samples, found.rate, trim=settings.trim, normalize=settings.normalize)
+                studio.write_audio(path, samples, found.rate)
+                for beside in _beside(values):
+                    write_bytes(beside, _npy(found.codes))
+                length = figures.seconds(len(samples) / found.rate)
+                return f"saved {path}" + (f": {length}, up to where the speech was stopped" if found.cut else "")
 
-            self.app.jobs.start("save", work, done=lambda path: self.say(f"saved {path}"))
+            self.app.jobs.start("save", work, done=self._saved,
+                                progressed=lambda share, note: self.app.notify(note, timeout=4, markup=False))
 
-        self.app.push_screen(Form("Save the sound", fields, "Save", path_check(ENDINGS)), save)
+        self.app.push_screen(Form("Save the sound", fields, "Save", writable(ENDINGS, _beside)), save)
+
+    def _saved(self, line: str) -> None:
+        """Told even when the screen has been left meanwhile."""
+        if self in self.app.screen_stack:
+            self.say(line)
+        else:
+            self.app.notify(line, markup=False)
+
+
+def _beside(values: dict) -> list[Path]:
+    return [typed(values["path"]).with_suffix(".npy")] if values.get("codes") else []
+
+
+def _npy(codes: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, codes, allow_pickle=False)
+    return file.getvalue()

@@ -117,7 +117,7 @@ class SettingsScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#set-model").focus()
-        self.app.jobs.start("devices", lambda job: self.app.studio.devices(), done=self._show_devices,
+        self.app.jobs.start("devices", lambda job: self.app.studio.devices(), owner=self, done=self._show_devices,
                             failed=lambda error: self.trouble(self.app.explain(error)))
         self._show_facts()
 
@@ -131,7 +131,7 @@ class SettingsScreen(Screen[None]):
     def _show_facts(self) -> None:
         model = self.app.settings.model
         show = self.query_one("#facts", Label).update
-        self.app.jobs.start("facts", lambda job: self.app.studio.model_facts(model), done=show,
+        self.app.jobs.start("facts", lambda job: self.app.studio.model_facts(model), owner=self, done=show,
                             failed=lambda error: show(self.app.explain(error)))
 
     @on(Input.Blurred)

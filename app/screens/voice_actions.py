@@ -1,8 +1,9 @@
-"""What the main screen does with saved voices: choose, bind, hear, add, rename, delete, undo, import, export."""
+"""What the main screen does with saved voices: choose, bind, hear, delete, undo."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 from textual.widgets import OptionList
 
@@ -10,11 +11,11 @@ from s2mlx.errors import S2Error
 
 from ..envelope import blocks
 from ..widgets.voice_list import OWN, VoiceList, VoiceRow
-from .form import Field, Form
-from .saving import path_check
+from ..jobs import Job
+from .voice_forms import VoiceForms
 
 
-class VoiceActions:
+class VoiceActions(VoiceForms):
     """A part of the main screen."""
 
     def refresh_voices(self, highlight: str | None = None) -> None:
@@ -70,7 +71,8 @@ class VoiceActions:
          "add": lambda _: self.add_voice(), "import": lambda _: self.import_voice(),
          "undo": lambda _: self._undo()}[event.what](event.name)
 
-    def _work(self, what: str, state: str, work, done) -> None:
+    def _work(self, what: str, state: str, work: Callable[[Job], Any], done: Callable[[Any], None],
+              failed: Callable[[BaseException], None] | None = None) -> None:
         """A job that escape cancels."""
         def ended(then):
             def call(result):
@@ -80,7 +82,8 @@ class VoiceActions:
             return call
 
         self.status.say(f"{state}  esc cancels")
-        self.work = self.app.jobs.start(what, work, done=ended(done), failed=ended(self.app.complain),
+        self.work = self.app.jobs.start(what, work, done=ended(done),
+                                        failed=ended(failed or self.app.complain),
                                         progressed=lambda share, note: self.status.say(f"{note}  esc cancels"))
         self.allow()
 
@@ -92,25 +95,6 @@ class VoiceActions:
                 self.listen(*clip, what=f"listening to the clip of {name}")
 
         self._work("audition", f"reading the clip of {name}", lambda job: self.app.library.clip(name), done)
-
-    def _rename(self, name: str) -> None:
-        def rename(values: dict | None) -> None:
-            if values is None or values["name"] == name:
-                return
-            new = values["name"].strip()
-
-            def done(_) -> None:
-                languages = dict(self.app.settings.languages)
-                if name in languages:
-                    languages[new] = languages.pop(name)
-                self.app.change(cast=tuple(new if one == name else one for one in self.app.settings.cast),
-                                languages=languages)
-                self.refresh_voices(new)
-                self.status.say(f"{name} is now {new}")
-
-            self._work("rename", f"renaming {name}", lambda job: self.app.library.rename(name, new), done)
-
-        self.app.push_screen(Form(f"Rename {name}", [Field("name", "New name", name)], "Rename", _named), rename)
 
     def _delete(self, name: str) -> None:
         def done(token) -> None:
@@ -129,78 +113,9 @@ class VoiceActions:
             self.app.deleted.pop()
             self.query_one(VoiceList).can_undo = bool(self.app.deleted)
             self.app.change(cast=cast)
-            self.refresh_voices(name)
-            self.status.say(f"{name} is back")
+            self._came_back(name)
 
         self._work("undo", f"bringing back {name}", lambda job: self.app.library.restore(token), done)
-
-    def _export(self, name: str) -> None:
-        def export(values: dict | None) -> None:
-            if values is not None:
-                path = Path(values["path"]).expanduser()
-                self._work(
-                    "export",
-                    f"exporting {name}",
-                    lambda job: self.app.library.export(name, path, overwrite=True),
-                    lambda _: self.status.say(f"exported {path}"),
-                )
-
-        self.app.push_screen(Form(f"Export {name}", [Field("path", "File", f"{name}.s2voice")], "Export",
-                                  path_check((".s2voice",))), export)
-
-    def import_voice(self) -> None:
-        def bring(values: dict | None) -> None:
-            if values is None:
-                return
-            path = Path(values["path"]).expanduser()
-            name = values["name"].strip() or path.stem
-            self._work("import", f"importing {path.name}", lambda job: self.app.library.import_file(path, name),
-                       lambda _: self._arrived(name))
-
-        self.app.push_screen(
-            Form(
-                "Import a voice",
-                [
-                    Field("path", "A .s2voice file", hint="voices/anna.s2voice"),
-                    Field("name", "Name (empty: the file's)"),
-                ],
-                "Import",
-                _readable,
-            ),
-            bring,
-        )
-
-    def add_voice(self) -> None:
-        """A voice from an audio file and its words."""
-        def add(values: dict | None) -> None:
-            if values is None:
-                return
-            path, words = Path(values["path"]).expanduser(), values["words"].strip()
-            name = values["name"].strip() or path.stem
-
-            def work(job) -> None:
-                engine = self.app.room.wait(job)
-                job.report(None, f"reading {path.name}")
-                samples = self.app.studio.read_audio(path, engine.sample_rate)
-                job.report(None, f"encoding {path.name}")
-                voice = engine.clone((samples, engine.sample_rate), words, name=name, cancel=job.cancel)
-                if not job.cancel.is_set():
-                    self.app.library.add(name, voice, clip=(samples, engine.sample_rate))
-
-            self._work("add", f"reading {path.name}", work, lambda _: self._arrived(name))
-
-        fields = [Field("path", "Audio file, 5 to 30 s of one voice", hint="clip.wav"),
-                  Field("words", "What is said in it, word for word"), Field("name", "Name (empty: the file's)")]
-        check = lambda v: (
-            _readable(v) or ("" if v["words"].strip() else "the words are needed: the model learns the voice by them")
-        )
-        self.app.push_screen(Form("Add a voice from a clip", fields, "Add", check), add)
-
-    def _arrived(self, name: str) -> None:
-        if name in self.app.library.names():
-            self.bind(name, 0)
-            self.refresh_voices(name)
-            self.status.say(f"voice {name} is ready: ^s speaks")
 
 
 def _row(app, info) -> VoiceRow:
@@ -220,15 +135,6 @@ def _row(app, info) -> VoiceRow:
 
 def _guest(name: str, voice) -> VoiceRow:
     return VoiceRow(name, voice.seconds)
-
-
-def _named(values: dict) -> str:
-    return "" if values["name"].strip() else "a name is needed"
-
-
-def _readable(values: dict) -> str:
-    path = Path(values["path"]).expanduser()
-    return "" if path.is_file() else f"there is no file {path}" if values["path"].strip() else "a file is needed"
 
 
 def _without(name: str, cast: tuple) -> tuple:

@@ -18,6 +18,8 @@ from .. import tags
 # Without colour these still differ: tags are italic, the sentence being heard is bold and underlined.
 _TAG = Style(italic=True)
 _HEARD = Style(bold=True, underline=True)
+_WIDTH, _HEIGHT = 30, 7  # of the menu, at most
+_NARROW = 10             # columns; a tag would not be recognised in less
 
 
 class _Area(TextArea):
@@ -93,8 +95,10 @@ class Editor(Container):
     def text(self) -> str:
         return self.area.text
 
-    def load(self, text: str) -> None:
-        self.area.load_text(text)
+    def put(self, text: str) -> None:
+        """Another text in place of what is there; undo brings that back."""
+        self.area.replace(text, (0, 0), self.area.document.end, maintain_selection_offset=False)
+        self.area.move_cursor((0, 0))
 
     def mark(self, span: tuple[int, int] | None) -> None:
         """Mark the sentence being heard and keep it in sight while the reader is elsewhere."""
@@ -111,6 +115,9 @@ class Editor(Container):
         if self._menu.display:
             self._offer()
 
+    def on_resize(self) -> None:
+        self._menu.display = False
+
     def on_descendant_blur(self) -> None:
         self._menu.display = False
 
@@ -125,9 +132,21 @@ class Editor(Container):
         self._menu.clear_options()
         self._menu.add_options([Option(f"{tag}  {remark}".rstrip()) for tag, remark in self._choices])
         self._menu.highlighted = 0
-        at = self.area.cursor_screen_offset - self.region.offset
-        self._menu.styles.offset = Offset(max(0, min(at.x - len(start), self.size.width - 30)), at.y + 1)
-        self._menu.display = True
+        self._menu.display = self._place(len(start))
+
+    def _place(self, typed: int) -> bool:
+        """The menu below the cursor's line, or above it where there is more room; it shrinks to the room there is. False
+        where it could not be seen."""
+        at = self.area.cursor_screen_offset - self.area.region.offset
+        above, below = at.y, self.area.size.height - at.y - 1
+        wanted = min(_HEIGHT, len(self._choices))
+        height, width = min(wanted, max(above, below)), min(_WIDTH, self.area.size.width)
+        if height < 1 or width < _NARROW:
+            return False
+        self._menu.styles.width, self._menu.styles.height = width, height
+        x = max(0, min(at.x - typed, self.area.size.width - width))
+        self._menu.styles.offset = Offset(x, at.y + 1 if below >= height else at.y - height)
+        return True
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

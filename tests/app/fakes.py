@@ -198,6 +198,7 @@ class FakeStudio:
         self.sound = hum(8.0)
         self.play_speed = 30.0
         self.load_gate: threading.Event | None = None
+        self.look_gate: threading.Event | None = None  # what looks something up waits for it
         self.load_error: ModelError | None = None
         self.output_error: DeviceError | None = None
         self.input_error: DeviceError | None = None
@@ -206,6 +207,7 @@ class FakeStudio:
         self.problems: tuple[str, ...] = ()
         self.usable = True
         self.files: dict = {}
+        self.more_devices: list = []
 
     def load(self, model, *, tokenizer, compat, memory_limit, on_progress):
         if self.load_gate:
@@ -215,13 +217,20 @@ class FakeStudio:
             raise self.load_error
         return self.engine
 
+    def look(self, found):
+        if self.look_gate:
+            self.look_gate.wait(10)
+        return found
+
     def model_facts(self, model):
-        return f"{model or 'the default model'}: 4.63 GB of weights, about 5.1 GB while it speaks"
+        return self.look( f"{model or 'the default model'}: 4.63 GB of weights, about 5.1 GB while it speaks")
 
     def devices(self):
-        return [SimpleNamespace(index=0, name="Built-in Output", inputs=0, outputs=2, default_rate=48000.0),
-                SimpleNamespace(index=1, name="Built-in Microphone", inputs=1, outputs=0, default_rate=48000.0),
-                SimpleNamespace(index=2, name="USB Headset", inputs=1, outputs=2, default_rate=44100.0)]
+        return self.look([
+            SimpleNamespace(index=0, name="Built-in Output", inputs=0, outputs=2, default_rate=48000.0),
+            SimpleNamespace(index=1, name="Built-in Microphone", inputs=1, outputs=0, default_rate=48000.0),
+            SimpleNamespace(index=2, name="USB Headset", inputs=1, outputs=2, default_rate=44100.0),
+            *self.more_devices])
 
     def player(self, rate, device, prebuffer):
         if self.output_error:
@@ -236,6 +245,7 @@ class FakeStudio:
         return self.recorders[-1]
 
     def check(self, samples, rate):
+        self.look(None)
         return SimpleNamespace(ok=not self.problems, usable=self.usable, problems=self.problems)
 
     def silence_hint(self):
@@ -250,7 +260,7 @@ class FakeStudio:
     def read_audio(self, path, rate):
         if path not in self.files:
             raise AudioError(f"cannot read {path}")
-        return self.files[path]
+        return self.look(self.files[path])
 
     def write_audio(self, path, samples, rate):
         if self.write_error:

@@ -2,6 +2,7 @@
 
 import threading
 
+import numpy as np
 import pytest
 
 from s2mlx.errors import DeviceError, GenerationError, ModelError
@@ -102,6 +103,52 @@ async def test_tags_complete(make_app):
         assert app._main.editor.text == "[whispering] hi [\n"
 
 
+@pytest.mark.parametrize("lines", [1, 6, 40])
+@pytest.mark.parametrize("size", [(80, 24), (80, 16), (40, 12), (20, 6)])
+async def test_an_open_menu_of_tags_can_be_seen(make_app, size, lines):
+    app = make_app(text="\n".join(f"line {n}" for n in range(lines)))
+    async with running(app, size) as pilot:
+        editor = app._main.editor
+        editor.area.move_cursor(editor.area.document.end)
+        await pilot.press("[")
+        await pilot.pause()
+        inside = editor.area.region.contains_region(editor._menu.region)
+        assert editor._menu.display == (size[0] == 80) and (inside or not editor._menu.display)
+        assert editor.area.cursor_screen_offset not in editor._menu.region
+        await pilot.press("enter")
+        assert editor.text.endswith("[angry]" if editor.size.width > 10 else "[\n")
+
+
+async def test_a_text_file_takes_the_place_of_the_draft_and_gives_it_back(make_app, tmp_path):
+    (tmp_path / "a.txt").write_bytes("\ufeffNew.\r\nLines.".encode())
+    app = make_app(text="My draft.")
+    async with running(app) as pilot:
+        await open_text(app, pilot, tmp_path / "a.txt")
+        assert app._main.editor.text == "New.\nLines."
+        await pilot.press("ctrl+z")
+        assert app._main.editor.text == "My draft."
+
+
+@pytest.mark.parametrize("data, why", [(b"word " * 300_000, "longer than 1 MB"), ("Grüße".encode("latin-1"), "not UTF-8"),
+                                       ("Hi".encode("utf-16-le"), "not UTF-8")])
+async def test_a_text_file_that_cannot_be_read_whole_is_refused(make_app, tmp_path, data, why):
+    (tmp_path / "a.txt").write_bytes(data)
+    app = make_app()
+    async with running(app) as pilot:
+        await open_text(app, pilot, tmp_path / "a.txt")
+        assert why in state(app) and app._main.editor.text == TEXT
+
+
+async def open_text(app, pilot, path):
+    command = next(c for c in app.get_system_commands(app.screen) if c.title == "Open a text file")
+    command.callback()
+    await until(pilot, lambda: app.screen.query("#field-path"))
+    app.screen.query_one("#field-path").value = str(path)
+    await pilot.press("enter")
+    await until(pilot, lambda: not app.jobs.running)
+    app._main.editor.area.focus()
+
+
 async def test_speakers_are_bound_to_voices(make_app, studio):
     text = "<|speaker:0|>Hello.<|speaker:1|>Hello you."
     app = make_app(text=text)
@@ -156,6 +203,66 @@ async def test_saves_the_sound_and_asks_before_replacing(make_app, studio, tmp_p
         await until(pilot, lambda: not app.jobs.running)
         assert len(studio.files[target]) == 40 * 2048 and (tmp_path / "out.npy").exists()
         assert state(app) == f"saved {target}" and not app._notifications
+        assert np.load(tmp_path / "out.npy").shape == (10, 40)
+
+
+async def test_frames_in_a_file_of_that_name_are_not_replaced_unasked(make_app, tmp_path):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        (tmp_path / "x.npy").write_bytes(b"precious")
+        await pilot.press("ctrl+o")
+        app.screen.query_one("#field-path").value = str(tmp_path / "x.wav")
+        app.screen.query_one("#field-codes").value = True
+        await pilot.press("enter")
+        assert "x.npy exists" in str(app.screen.query_one("#trouble").content)
+        await pilot.press("escape")
+        assert (tmp_path / "x.npy").read_bytes() == b"precious" and not (tmp_path / "x.wav").exists()
+
+
+@pytest.mark.parametrize("typed", ["~nobody-of-this-name/x.wav", "y" * 5000 + ".wav", "no/such/x.wav", "a\0b.wav"])
+async def test_no_path_that_is_typed_breaks_the_form(make_app, typed):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        await pilot.press("ctrl+o")
+        app.screen.query_one("#field-path").value = typed
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.jobs.running)
+        assert app.is_running and (app.screen.query("#trouble") or app._notifications)
+
+
+async def test_speech_is_saved_whole_though_asked_for_while_it_is_made(make_app, studio, tmp_path):
+    studio.engine.gate = threading.Semaphore(2)
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app._main.made and len(app._main.made.samples) == 3)
+        await pilot.press("ctrl+o")
+        app.screen.query_one("#field-path").value = str(tmp_path / "x.wav")
+        app.screen.query_one("#field-codes").value = True
+        await pilot.press("enter")
+        await until(pilot, lambda: app._notifications)
+        assert "when the speech is complete" in [n.message for n in app._notifications][0] and not studio.files
+        studio.engine.gate.release(20)
+        await until(pilot, lambda: not app.jobs.running)
+        assert len(studio.files[tmp_path / "x.wav"]) == 40 * 2048 and np.load(tmp_path / "x.npy").shape == (10, 40)
+        assert state(app) == f"saved {tmp_path / 'x.wav'}"
+
+
+async def test_what_was_stopped_is_saved_as_such(make_app, studio, tmp_path):
+    studio.engine.gate = threading.Semaphore(2)
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app._main.made and len(app._main.made.samples) == 3)
+        await pilot.press("ctrl+o")
+        app.screen.query_one("#field-path").value = str(tmp_path / "x.wav")
+        await pilot.press("enter", "escape")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.files and state(app).startswith(f"saved {tmp_path / 'x.wav'}: 0.") and "stopped" in state(app)
 
 
 async def test_pauses_and_goes_on(make_app, studio):

@@ -4,6 +4,7 @@ import dataclasses
 import threading
 
 from s2mlx.config import ModelConfig
+from s2mlx.errors import VoiceError
 from s2mlx.voice import Voice
 from s2mlx_app.widgets.status_line import StatusLine
 from s2mlx_app.widgets.voice_list import VoiceList
@@ -74,8 +75,8 @@ async def test_rename_moves_cast_and_language_along(make_app, studio):
         await pilot.press("r")
         app.screen.query_one("#field-name").value = "../out"
         await pilot.press("enter")
-        await until(pilot, lambda: not app.jobs.running)
-        assert studio.library.names() == ["ben", "Hanna"] and app._notifications
+        assert "cannot be the name" in str(app.screen.query_one("#trouble").content)
+        assert studio.library.names() == ["ben", "Hanna"] and not app.jobs.running
 
 
 async def test_delete_and_undo(make_app, studio):
@@ -139,6 +140,7 @@ async def test_add_from_a_clip_can_be_cancelled(make_app, studio, tmp_path):
             the_list(app)
             await pilot.press("a")
             app.screen.query_one("#field-path").value = str(clip)
+            app.screen.query_one("#field-words").value = " "
             await pilot.press("enter")
             assert "words are needed" in str(app.screen.query_one("#trouble").content)
             app.screen.query_one("#field-words").value = "What was said."
@@ -155,6 +157,81 @@ async def test_add_from_a_clip_can_be_cancelled(make_app, studio, tmp_path):
         assert studio.library.get("clip").transcript == "What was said." and app.settings.cast == ("clip",)
         assert app._main.query_one(VoiceList).current == "clip"
         assert studio.library.clip("clip") is not None
+
+
+async def fill(app, pilot, **values):
+    for name, value in values.items():
+        app.screen.query_one(f"#field-{name}").value = value
+    await pilot.press("enter")
+
+
+async def test_a_name_that_cannot_be_is_said_before_anything_is_made(make_app, studio, tmp_path):
+    clip = tmp_path / "my clip #2.wav"
+    clip.write_bytes(b"x")
+    studio.files[clip] = hum(6)
+    app = make_app()
+    async with running(app) as pilot:
+        trouble = lambda: str(app.screen.query_one("#trouble").content)
+        the_list(app)
+        await pilot.press("a")
+        await fill(app, pilot, path=str(clip), words="Long words.")
+        assert "cannot be the name" in trouble()
+        await fill(app, pilot, name="ANNA")
+        assert "there is a voice anna already" in trouble() and not app.jobs.running
+        await fill(app, pilot, name="new")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.get("new").transcript == "Long words."
+        the_list(app, "new")
+        await pilot.press("r")
+        await fill(app, pilot, name="Ben")
+        assert "there is a voice ben already" in trouble()
+        await fill(app, pilot, name="New")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.names() == ["anna", "ben", "New"]
+        assert app.free_name("ANNA") == "ANNA-2" and app.name_trouble("ben ")
+
+
+async def test_a_form_whose_work_fails_comes_back_with_what_was_typed(make_app, studio, tmp_path):
+    clip = tmp_path / "clip.wav"
+    clip.write_bytes(b"x")
+    studio.files[clip], studio.engine.clone_fail = hum(6), VoiceError("this clip holds no speech")
+    app = make_app()
+    async with running(app) as pilot:
+        the_list(app)
+        await pilot.press("a")
+        await fill(app, pilot, path=str(clip), words="Typed by hand.", name="new")
+        await until(pilot, lambda: not app.jobs.running and app.screen.query("#field-words"))
+        assert app.screen.query_one("#field-words").value == "Typed by hand."
+        assert "no speech" in str(app.screen.query_one("#trouble").content)
+        studio.engine.clone_fail, studio.engine.clone_gate = None, threading.Event()
+        await pilot.press("enter")
+        await until(pilot, lambda: "encoding" in state(app))
+        await pilot.press("escape")  # cancelled: asked again, it knows
+        await until(pilot, lambda: not app.jobs.running)
+        assert app.screen is app._main
+        await pilot.press("a")
+        assert app.screen.query_one("#field-words").value == "Typed by hand."
+        studio.engine.clone_gate.set()
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.get("new").transcript == "Typed by hand."
+        await pilot.press("a")
+        assert app.screen.query_one("#field-words").value == ""
+
+
+async def test_a_voice_removed_in_another_session_comes_back(make_app, studio):
+    studio.library.remove("anna")
+    app = make_app()
+    async with running(app) as pilot:
+        app._main.bring_back()
+        await until(pilot, lambda: app.screen.query("#lines"))
+        assert "anna" in str(app.screen.query_one("#lines").get_option_at_index(0).prompt)
+        await pilot.press("enter")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.names() == ["anna", "ben"] and app._main.query_one(VoiceList).current == "anna"
+        app._main.bring_back()
+        await until(pilot, lambda: not app.jobs.running)
+        assert "no voice was removed" in state(app) and app.screen is app._main
 
 
 async def test_a_voice_of_another_model_is_made_again_from_its_clip(make_app, studio):
