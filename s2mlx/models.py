@@ -31,7 +31,7 @@ def find_model(spec: str | Path | None = None) -> FoundModel:
     """`spec`: a path, a known name, `owner/repo[:file]` in the Hugging Face cache, or None for the configured model
     (the file `model` in the config folder, one line) and else the bundled one."""
     if spec is None:
-        spec = _configured() or DEMO
+        spec = configured() or DEMO
     name, path = str(spec), Path(os.path.expanduser(spec))
     if os.path.exists(path):
         if not (path.is_file() or path.is_dir()):
@@ -58,7 +58,8 @@ def _bundled() -> Path:
     return path
 
 
-def _configured() -> str | None:
+def configured() -> str | None:
+    """What the file `model` in the config folder names; None when there is none."""
     try:
         return (config_dir() / "model").read_text(encoding="utf-8").strip() or None
     except (OSError, S2Error):  # no such file, or no home for it

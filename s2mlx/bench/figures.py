@@ -16,6 +16,7 @@ import mlx.core as mx
 from .. import kernels
 from ..config import ModelConfig
 from ..dual_ar import DualAR
+from ..errors import UsageError
 from ..model import Model, load_model
 from ..weights import open_checkpoint
 from ..layers.scope import Scope
@@ -28,7 +29,10 @@ def measure(path: Path, *, tokenizer=None, compat: str | None = None, memory_lim
             frames: int = 8, positions: int = 64, batches: tuple[int, ...] = (), minutes: int = 0,
             progress: Callable[[str], None] = lambda what: None) -> dict:
     """Measure the model at `path`: `frames` frames after prompts of `positions` positions, alone and in `batches` of
-    several sequences, and a stream of `minutes` of speech. Holds one copy of the model at a time. Raises what loading raises."""
+    several sequences, and a stream of `minutes` of speech. Holds one copy of the model at a time. Raises what loading
+    raises, and UsageError when that many positions do not fit."""
+    with open_checkpoint(path) as checkpoint:
+        check_room(checkpoint.config, positions, frames)
     result = {"path": str(path)}
     progress("time to first audio, in a process of its own")
     result["first_audio"] = first_audio.measure(path, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit)
@@ -74,6 +78,14 @@ def measure(path: Path, *, tokenizer=None, compat: str | None = None, memory_lim
     result["graph"] = counted(dual_ar, _FULL_LAYERS if cut else config.slow.layers)
     result["graph"]["synchronisations"] = synchronisations
     return result
+
+
+def check_room(config: ModelConfig, positions: int, frames: int) -> None:
+    """UsageError unless a prompt and the frames after it, with those that warm up, fit into the model's context."""
+    needed = positions + frames + speed.WARM_UP
+    if needed > config.context_length:
+        raise UsageError(f"a prompt of {positions} positions and {frames} frames to time take {needed} positions, and "
+                         f"{config.name} has {config.context_length}: make one of them smaller")
 
 
 def plain(times: speed.Times) -> dict:

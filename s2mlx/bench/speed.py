@@ -17,6 +17,7 @@ from ..layers.cache import BatchCache
 from ..options import Sampling
 from ..sampler import RAS_WINDOW, make_sampler, make_semantic_sampler, uniforms
 
+WARM_UP = 2           # frames before those that are timed
 _CHUNKS = (1, 4, 16)  # frames that the codec decodes at a time
 
 
@@ -61,7 +62,7 @@ def prefill(model: DualAR, positions: int, tries: int = 2) -> Times:
 
 def frames(model: DualAR, positions: int, count: int) -> tuple[Times, float]:
     """A frame of the real loop after a prompt, and the synchronisations it takes."""
-    request = Request(prompt(model, positions), seed=1, max_frames=count + 2, min_frames=count + 2)
+    request = Request(prompt(model, positions), seed=1, max_frames=count + WARM_UP, min_frames=count + WARM_UP)
     with _Count() as synchronisations:
         seconds, before = [], None
         for frame in generate(model, request, Sampling()):

@@ -54,19 +54,20 @@ def _models(args, console):
     if not args.synthetic:
         from ..models import find_model
 
-        yield find_model(args.name or args.model).path
+        yield find_model(model.named(args)).path
         return
-    if args.name or "model" in args.given:
+    if args.name is not None or "model" in args.given:
         raise UsageError("--synthetic makes a model of its own: leave out the other")
-    from ..bench import synthetic
+    from ..bench import figures, synthetic
 
     kinds = args.type.lower().split(",")
     if wrong := [kind for kind in kinds if kind not in synthetic.TYPES]:
         raise UsageError(f"--type: no type {wrong[0]!r}; known: {', '.join(synthetic.TYPES)}")
     for kind in kinds:
+        shape = synthetic.tiny(kind) if args.synthetic == "tiny" else synthetic.full(args.layers, kind)
+        figures.check_room(shape.config, args.prompt, args.frames)
         with tempfile.TemporaryDirectory(prefix="s2mlx-bench-") as folder:
             console.progress(f"writing a synthetic model, {kind} ...")
-            shape = synthetic.tiny(kind) if args.synthetic == "tiny" else synthetic.full(args.layers, kind)
             yield synthetic.write_model(folder, shape)
 
 

@@ -22,7 +22,7 @@ def run(args, console) -> int:
     from ..models import find_model
     from ..weights import open_checkpoint
 
-    found = find_model(args.name or args.model)
+    found = find_model(model.named(args))
     with open_checkpoint(found.path) as checkpoint:
         facts = describe(checkpoint)
     facts["is_demo"] = found.is_demo

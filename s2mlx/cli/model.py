@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from ..errors import UsageError
 from ..models import RECOMMENDED
 
 POSITIONAL = "as for -m; default: the configured model, else the demo voice"
@@ -19,6 +20,13 @@ def add_options(parser, *, compat: bool = True) -> None:
     if compat:
         parser.option("--compat", choices=["s2cpp"],
                       help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
+
+
+def named(args) -> str | None:
+    """The model of a command that takes it as a word too: MODEL or -m, None when neither is given."""
+    if args.name is not None and "model" in args.given:
+        raise UsageError(f"MODEL and -m name a model each ({args.name}, {args.model}); leave one out")
+    return args.model if args.name is None else args.name
 
 
 def given_options(args) -> list[str]:
@@ -48,13 +56,18 @@ def add_manners(parser, *, json: str | None = None, quiet: bool = True) -> None:
 
 
 def open_model(args, console):
-    """The Synthesizer that the options ask for. One line says so when it is only the demo voice."""
+    """The Synthesizer that the options ask for. One line tells a person when nobody chose it and it is the demo voice."""
     import s2mlx
+    from ..models import configured
 
     console.progress("loading the model ...")
+
+    def progress(done, total):
+        console.progress(f"loading the model, {100 * done // total} % ...")
+
     tts = s2mlx.load(args.model, tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit,
-                     on_progress=lambda done, total: console.progress(f"loading the model, {100 * done // total} % ..."))
+                     on_progress=progress)
     console.clear()
-    if args.model is None and tts.is_demo:
+    if console.on_terminal and tts.is_demo and args.model is None and configured() is None:
         console.note(f"no model is configured, so this is the bundled demo voice ({tts.name}); {_S2_PRO}")
     return tts

@@ -55,7 +55,18 @@ class Parser(argparse.ArgumentParser):
         else:
             args = self.parse_args(argv)
         _unprotect(args)
-        return getattr(args, "parser", self)._fill(args)
+        parser = getattr(args, "parser", self)
+        parser._refuse_empty(args)
+        return parser._fill(args)
+
+    def _refuse_empty(self, args):
+        """No file, model, voice or device has an empty name; a variable of the shell that is unset leaves one. Among the
+        words of a text it may stand."""
+        for action in self._actions:
+            value = getattr(args, action.dest, None)
+            if value == "" or isinstance(value, list) and "" in value and action.nargs != "*":
+                raise UsageError(f"{'/'.join(action.option_strings) or action.metavar} is empty; give a value or leave "
+                                 "it out")
 
     def _fill(self, args):
         args.given = frozenset(s.dest for s in self._settings if getattr(args, s.dest) is not None)

@@ -60,9 +60,14 @@ class Console:
             self._write(text + "\n")
 
     @property
+    def on_terminal(self) -> bool:
+        """Is there a person who may read this, rather than a log?"""
+        return _is_terminal(self._stream)
+
+    @property
     def interactive(self) -> bool:
         """Can a question be asked and answered?"""
-        return _is_terminal(self._stream) and _is_terminal(sys.stdin)
+        return self.on_terminal and _is_terminal(sys.stdin)
 
     def ask(self, question: str, default: bool = False) -> bool:
         """Yes or no. End of input counts as no."""

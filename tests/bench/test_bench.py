@@ -8,7 +8,7 @@ import pytest
 
 import s2mlx
 from s2mlx import bench
-from s2mlx.bench import inventory, machine, report, synthetic, weights
+from s2mlx.bench import first_audio, inventory, machine, report, synthetic, weights
 from s2mlx.cli.main import main
 from s2mlx.config import ModelConfig
 from s2mlx.model import load_model
@@ -110,10 +110,29 @@ def test_the_command(monkeypatch, capsys, figures, tiny):
 
 
 @pytest.mark.parametrize("wrong", [["--frames", "0"], ["--synthetic", "tiny", "x.gguf"], ["--batch", "0"],
-                                   ["--batch", "a"], ["--synthetic", "tiny", "--type", "q9"]])
+                                   ["--batch", "a"], ["--synthetic", "tiny", "--type", "q9"], ["a.gguf", "-m", "b.gguf"]])
 def test_wrong_usage(capsys, wrong):
     assert main(["bench", *wrong]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("numbers", [["--prompt", "99999999"], ["--frames", "99999999"],
+                                     ["--prompt", "1000", "--frames", "23"]])
+def test_a_prompt_beyond_the_context_is_refused_before_anything_heavy(monkeypatch, capsys, tiny, numbers):
+    def heavy(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr(first_audio, "measure", heavy)
+    monkeypatch.setattr(synthetic, "write_model", heavy)
+    for which in ([str(tiny)], ["--synthetic", "tiny"]):
+        assert main(["bench", *which, *numbers]) == 2
+        assert "has 1024" in capsys.readouterr().err
+
+
+def test_the_whole_context_can_be_measured(tiny):
+    from s2mlx.bench.figures import check_room
+
+    check_room(synthetic.tiny().config, 1000, 22)
 
 
 def test_chips(capsys):

@@ -24,6 +24,14 @@ def test_text(run, tmp_path, monkeypatch):
     assert run("info").out == by_name.out
 
 
+def test_two_models_are_one_too_many(run, tmp_path, monkeypatch):
+    make_model(tmp_path / "m.gguf")
+    result = run("info", "m.gguf", "-m", "other.gguf")
+    assert result.code == 2 and "m.gguf, other.gguf" in result.error and result.stdout == b""
+    monkeypatch.setenv("S2MLX_MODEL", "other.gguf")  # what a profile sets gives way
+    assert run("info", "m.gguf").code == 0
+
+
 def test_a_file_with_a_part_missing(run, tmp_path):
     make_model(tmp_path / "codec.gguf", ar=False)
     make_model(tmp_path / "ar.gguf", codec=False)

@@ -74,6 +74,26 @@ def test_words_and_options_in_any_order(parser, argv, words):
     assert parser.parse(argv).text == words
 
 
+@pytest.mark.parametrize("argv, what", [
+    (["say", "Hi.", "-o", ""], "-o/--output"), (["say", "Hi.", "--codes", "", "-o", "a.wav"], "--codes"),
+    (["say", "Hi.", "-m", ""], "-m/--model"), (["say", "Hi.", "-v", "me", "-v", ""], "-v/--voice"),
+    (["say", "Hi.", "-a="], "-a/--device"), (["say", "-f", ""], "-f/--file"), (["say", "Hi.", "--ref="], "--ref"),
+    (["say", "Hi.", "--tokenizer", ""], "--tokenizer"), (["record", ""], "NAME"), (["record", "me", "--input="], "--input"),
+    (["encode", ""], "CLIP"), (["decode", "a.npy", "-o", ""], "-o/--output"), (["info", ""], "MODEL"),
+    (["bench", ""], "MODEL"), (["download", ""], "NAME"), (["voice", "export", "me", ""], "FILE"),
+    (["voice", "restore", ""], "NAME|TOKEN"), (["voice", "import", "a.s2voice", ""], "NAME"), (["tui", "-m", ""], "-m/--model")])
+def test_nothing_has_an_empty_name(run, tts, player, argv, what):
+    """What a script's unset "$OUT" leaves."""
+    result = run(*argv, stdin=b"")
+    assert result.code == 2 and result.error.startswith(f"error: {what} is empty") and not tts.loaded
+
+
+def test_an_empty_variable_is_none(parser, monkeypatch):
+    monkeypatch.setenv("S2MLX_COMPAT", "")
+    monkeypatch.setenv("S2MLX_VOICE", "\n")
+    assert parser.parse([]).compat is None and parser.parse([]).voice is None
+
+
 def test_help_names_every_variable(run):
     from s2mlx.cli.main import COMMANDS
 

@@ -217,11 +217,20 @@ def test_the_frame_limit_is_said_even_when_quiet(run, tts, player):
         assert result.code == 0 and "warning: the limit of 3 frames" in result.err and "2 of 2 passes" in result.err
 
 
-def test_the_demo_voice_is_named_in_one_line(run, tts, player):
+def test_the_demo_voice_is_named_in_one_line_to_a_person_who_did_not_choose_it(run, tts, player, monkeypatch, tmp_path):
     tts.is_demo = True
-    note = run("say", "One.").err
+    monkeypatch.setenv("TERM", "dumb")  # no progress
+    note = run("say", "One.", tty=("stderr",)).err
     assert note.startswith("note: ") and note.count("\n") == 1 and "Fake S2" in note and "download s2-pro" in note
-    assert run("say", "One.", "--quiet").err == ""
+    assert run("say", "One.").err == ""
+    assert run("say", "One.", "--quiet", tty=("stderr",)).err == ""
+    assert run("say", "One.", "-m", "s2-nano", tty=("stderr",)).err == ""
+    with monkeypatch.context() as patch:
+        patch.setenv("S2MLX_MODEL", "s2-nano")
+        assert run("say", "One.", tty=("stderr",)).err == ""
+    (tmp_path / "home" / "config" / "s2mlx").mkdir(parents=True)
+    (tmp_path / "home" / "config" / "s2mlx" / "model").write_text("s2-nano\n")
+    assert run("say", "One.", tty=("stderr",)).err == ""
 
 
 def test_no_speech_at_all_is_an_error_and_no_file(run, tts, tmp_path):

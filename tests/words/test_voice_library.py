@@ -542,4 +542,4 @@ def test_a_user_without_a_home(monkeypatch):
     for variable, folder in folders.items():
         with pytest.raises(S2Error, match=f"HOME or XDG_{variable}_HOME"):
             folder()
-    assert models._configured() is None
+    assert models.configured() is None
