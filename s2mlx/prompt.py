@@ -84,6 +84,11 @@ def _tagged(index: int, voice: Voice, config: ModelConfig) -> str:
     return voice.transcript if SPEAKER_TAG.search(voice.transcript) else f"<|speaker:{index}|>{voice.transcript}"
 
 
+def frame_columns(codes: np.ndarray, config: ModelConfig) -> np.ndarray:
+    """Frames int32 [num_codebooks, F] as columns of a prompt, int32 [1 + num_codebooks, F]: semantic token, then codes."""
+    return np.vstack([codes[:1] + config.semantic_begin, codes]).astype(np.int32)
+
+
 class _Columns:
     """Segments side by side. Each is encoded on its own: no token spans a border."""
 
@@ -104,7 +109,7 @@ class _Columns:
         return self._append(part)
 
     def frames(self, codes: np.ndarray) -> _Columns:
-        """Columns of speech: the semantic token of codebook 0, then all the codes."""
+        """Columns of speech, checked."""
         codes = np.asarray(codes)
         books, size = self._config.num_codebooks, self._config.codebook_size
         semantic = self._config.semantic_end - self._config.semantic_begin + 1
@@ -112,7 +117,7 @@ class _Columns:
             raise VoiceError(f"frames must be integers [{books}, frames], not {codes.dtype} {list(codes.shape)}")
         if codes.size and (codes.min() < 0 or codes.max() >= size or codes[0].max() >= semantic):
             raise VoiceError(f"a code of these frames is outside 0..{size - 1} (codebook 0: 0..{semantic - 1})")
-        return self._append(np.vstack([codes[:1] + self._config.semantic_begin, codes]).astype(np.int32))
+        return self._append(frame_columns(codes, self._config))
 
     def _append(self, part: np.ndarray) -> _Columns:
         self._parts.append(part)

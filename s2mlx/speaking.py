@@ -2,8 +2,9 @@
 
 Where the voice comes from: the request's references, repeated for every pass so that it does not fade. Without one, the
 first pass that leaves room for others becomes the reference of those that follow, so that a long text keeps one voice. Turns of a dialogue are given
-the earlier ones as history, newest first, within half of the context, as the official engine does; a model that was not
-trained for that speaks each turn by itself, in its speaker's voice.
+the earlier ones as history, newest first, within half of the context, as the official engine does; what the last turn
+left in the cache is not computed again. A model that was not trained for that speaks each turn by itself, in its speaker's
+voice.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from .model import Model
 from .options import Options
 from .passes import PlannedPass, plan_passes
 from .prefix_cache import PrefixCache
-from .prompt import SPEAKER_TAG, Prompt, Turn, build_prompt
+from .prompt import SPEAKER_TAG, Prompt, Turn, build_prompt, frame_columns
 from .schedule import Schedule
 from .speech import CANCELLED, AudioChunk, Stats
 from .voice import Voice
@@ -66,6 +67,7 @@ class _Run:
         self.keep_going = keep_going if lead is None else lambda: self._wait_for_listener(keep_going)
         self.lead, self.parts = lead, parts
         self.history: list[Turn] = []
+        self.seen: tuple[np.ndarray, KVCache] | None = None  # columns of the last turn, and the cache that has them
         self.began = time.perf_counter()
         self.first_audio: float | None = None
         self.prefill_seconds, self.prompt_tokens, self.frames, self.samples = 0.0, 0, 0, 0
@@ -102,26 +104,30 @@ class _Run:
         """One pass after the other: for a dialogue, for the first sound, or where nothing is won by a batch."""
         began = time.perf_counter()
         prompt, limit = self._prompt(planned)
-        prefix = self._prefix(prompt)
+        cache = self._past(prompt)
         piece = _Piece(self, planned)
-        if prefix is None:
+        if cache is None:
             yield piece.last(CANCELLED)
             return
-        frames = generate(self.model.dual_ar, self._request(planned, prompt, limit), self._sampling(), cache=prefix.fork(),
-                          keep_going=self.keep_going)
+        columns = [prompt.matrix]
+        frames = generate(self.model.dual_ar, self._request(planned, prompt, limit, cache.offset), self._sampling(),
+                          cache=cache, keep_going=self.keep_going)
         for i, frame in enumerate(frames):
             if i == 0:
                 self.prefill_seconds += time.perf_counter() - began
             if frame.codes is None:
                 yield piece.last(frame.finish_reason)
             else:
+                columns.append(frame_columns(frame.codes[:, None], self.config))
                 yield from piece.add(frame.codes)
+        self.seen = np.concatenate(columns, axis=1), cache
 
     def _together(self, passes: list[PlannedPass]) -> Iterator[AudioChunk]:
         """Several passes share each read of the weights; what they say is given out in order."""
         began = time.perf_counter()
         prompt, limit = self._prompt(passes[0])
-        requests = [self._request(passes[0], prompt, limit), *(self._request(p, *self._prompt(p)) for p in passes[1:])]
+        planned = [(passes[0], prompt, limit), *((p, *self._prompt(p)) for p in passes[1:])]
+        requests = [self._request(*one, prompt.reference_end) for one in planned]
         prefix = self._prefix(prompt)
         self.prefill_seconds += time.perf_counter() - began
         pieces = deque(_Piece(self, p) for p in passes)  # the first is being given out
@@ -163,9 +169,10 @@ class _Run:
     def _sampling(self):
         return self.options.sampling(self.config.sampling)
 
-    def _request(self, planned: PlannedPass, prompt: Prompt, limit: int) -> Request:
+    def _request(self, planned: PlannedPass, prompt: Prompt, limit: int, begin: int) -> Request:
+        """What is left to do from column `begin` of the prompt on."""
         self.prompt_tokens += len(prompt)
-        own = prompt.matrix[:, prompt.reference_end :].copy()  # a book has thousands: not each with the voice's columns
+        own = prompt.matrix[:, begin:].copy()  # a book has thousands: not each with the voice's columns
         return Request(own, planned.seed(self.seed), limit, min(self.options.min_frames, limit))
 
     def _prompt(self, planned: PlannedPass) -> tuple[Prompt, int]:
@@ -185,6 +192,20 @@ class _Run:
                     asked = max(1, min(asked, context - len(prompt)))
                 return prompt, check_room(len(prompt), asked, context)
             self.history.pop(0)
+
+    def _past(self, prompt: Prompt) -> KVCache | None:
+        """A cache that has seen the beginning of the prompt, for this pass to go on in: the last turn's as far as it holds
+        the same columns, or one with the references. None: cancelled."""
+        if self.seen is not None and self.config.dialogue:
+            columns, cache = self.seen
+            length = min(columns.shape[1], cache.offset, len(prompt) - 1)
+            differ = np.any(columns[:, :length] != prompt.matrix[:, :length], axis=0)
+            same = int(differ.argmax()) if differ.any() else length
+            if same > prompt.reference_end:
+                cache.rewind(same)
+                return cache
+        prefix = self._prefix(prompt)
+        return None if prefix is None else prefix.fork()
 
     def _prefix(self, prompt: Prompt) -> KVCache | None:
         """A cache that has seen the prompt up to `reference_end`, not to be written to. The split is the same whether or

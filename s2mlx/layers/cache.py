@@ -55,6 +55,11 @@ class KVCache:
         self._merge_tail()
         return KVCache(len(self.keys), self.dtype, prefix=self)
 
+    def rewind(self, offset: int) -> None:
+        """Forget all positions from `offset` on, which is not within the prefix."""
+        self._merge_tail()
+        self.offset = offset
+
     @property
     def arrays(self) -> list[mx.array]:
         tails = [a for pair in self.tail if pair is not None for a in pair]

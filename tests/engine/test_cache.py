@@ -47,8 +47,12 @@ def history(parts):
     made = run(parts, cache, 0, [5] + [1] * 8)
     twin, more = cache.fork(), cache.extend()
     made += run(parts, twin, 100, [1] * 5) + run(parts, more, 200, [3] + [1] * 7)
-    made += run(parts, cache, 13, [1, 1, 4, 1, 1])
-    assert (cache.offset, twin.offset, more.offset) == (21, 18, 23)
+    more.rewind(17)
+    made += run(parts, more, 300, [1, 1, 3, 1])
+    made += run(parts, cache, 13, [1, 1, 4, 1, 1])  # what continued it is over by now
+    cache.rewind(17)
+    made += run(parts, cache, 400, [1, 1, 3, 1])
+    assert (cache.offset, twin.offset, more.offset) == (23, 18, 23)
     return made
 
 

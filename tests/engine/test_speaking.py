@@ -12,7 +12,8 @@ from s2mlx import models, speaking
 from s2mlx.errors import GenerationError, ModelError, S2Error
 from s2mlx.model import limit_memory, load_model
 from s2mlx.models import find_model
-from s2mlx.options import Options
+from s2mlx.generate import Request, generate
+from s2mlx.options import Options, Sampling
 from s2mlx.passes import plan_passes
 from s2mlx.prompt import Turn
 from s2mlx.speaking import Speaking, _Run
@@ -128,6 +129,37 @@ def test_a_long_dialogue_is_not_tokenized_again_and_again(model, monkeypatch):
 def test_a_long_text_with_a_nul_is_spoken(model):
     chunks, codes = say(Speaking(model), "Hello wor\0ld there. " * 60, [], Options(max_frames=2, min_frames=2))
     assert chunks[-1].parts > 1 and codes.shape[1] == 2 * chunks[-1].parts
+
+
+def test_a_turn_goes_on_where_the_last_one_ended(model, voice, monkeypatch):
+    """What the cache has of a dialogue is not computed again; what is said is what a whole prompt leads to."""
+    fed, prefill = [], type(model.dual_ar).prefill
+    monkeypatch.setattr(type(model.dual_ar), "prefill",
+                        lambda self, matrix, *a: fed.append(matrix.shape[1]) or prefill(self, matrix, *a))
+    text = "".join(f"<|speaker:{i % 2}|>Turn {i}." for i in range(5))
+    options = Options(max_frames=12, min_frames=5)
+    chunks, codes = say(Speaking(model), text, [voice], options)
+    whole = chunks[-1].stats.prompt_tokens
+    going_on, fed[:] = sum(fed), []
+    monkeypatch.setattr(_Run, "seen", property(lambda self: None, lambda self, value: None), raising=False)
+    assert np.array_equal(say(Speaking(model), text, [voice], options)[1], codes)
+    assert going_on < 0.4 * sum(fed) and whole > sum(fed)
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_cache_that_is_rewound_forgets(model, ahead):
+    """Also the frame that was under way when the last one turned out to be the end."""
+    first, second = (np.random.default_rng(i).integers(0, 64, (11, n)).astype(np.int32) for i, n in ((0, 20), (1, 9)))
+    cache = model.dual_ar.new_cache()
+    for _ in generate(model.dual_ar, Request(first, 1, 10, 10), Sampling(), cache=cache, ahead=ahead):
+        pass
+    cache.rewind(12)
+    got = model.dual_ar.prefill(second, cache)
+    fresh = model.dual_ar.new_cache()
+    model.dual_ar.prefill(first[:, :12], fresh)
+    for a, b in zip(got, model.dual_ar.prefill(second, fresh)):
+        assert np.abs(np.array(a) - np.array(b)).max() < 1e-5
+    assert cache.offset == fresh.offset == 21
 
 
 LONG = "The same words come again and again here. " * 20
