@@ -1,7 +1,8 @@
 """Several sequences generated together: each step reads the weights once for all of them.
 
 Sequences join when there is room and leave when they end. Each has its own seed, cache and limits, so its codes are those
-of a run alone.
+of a run alone. As in `generate`, on a GPU a step is read while the next one is under way: of a sequence that turns out to
+have ended, the frame after its end is dropped.
 """
 
 from __future__ import annotations
@@ -22,29 +23,32 @@ from .speech import CANCELLED, LENGTH, STOP
 
 @dataclass
 class _Lane:
-    """A sequence under way: `frames` have been built, `state` is the newest one alone (None while it is in the batch)."""
+    """A sequence under way. built, read: frames so far. state: the newest one alone (None while it is in the batch)."""
 
     number: int
     request: Request
     cache: KVCache
     rows: Iterator[np.ndarray]
-    frames: int = 0
+    built: int = 0
+    read: int = 0
     state: State | None = None
 
     def take(self) -> tuple[np.ndarray, bool]:
         """Randomness of the next frame, and whether it may be the end."""
-        self.frames += 1
-        return next(self.rows), self.frames > self.request.min_frames
+        self.built += 1
+        return next(self.rows), self.built > self.request.min_frames
 
 
 def generate_batch(model: DualAR, requests: Sequence[Request], sampling: Sampling, *,
                    cache: Callable[[], KVCache], width: Callable[[], int],
-                   keep_going: Callable[[], bool] = lambda: True) -> Iterator[tuple[int, Frame]]:
+                   keep_going: Callable[[], bool] = lambda: True,
+                   ahead: bool | None = None) -> Iterator[tuple[int, Frame]]:
     """Yield (number of the request, frame) as they come, and for each request one last item with its finish reason.
 
     cache() makes the past that every request's matrix continues; width() tells how many may run at once, at least 1, and
-    is asked whenever one could join.
+    is asked whenever one could join. ahead: as in `generate`.
     """
+    ahead = mx.default_device().type == mx.DeviceType.gpu if ahead is None else ahead
     pick, waiting = model.picker(sampling), list(enumerate(requests))
     lanes: list[_Lane] = []
     state: State | None = None
@@ -60,23 +64,27 @@ def generate_batch(model: DualAR, requests: Sequence[Request], sampling: Samplin
         if joined:
             state = _join(lanes, state)
         going = keep_going()
+        go_on = going and any(lane.read + 1 < lane.request.max_frames for lane in lanes)
+        following = _step(model, lanes, state, pick) if ahead and go_on else None
         values, staying = state.read() if lanes else [], []
         for i, lane in enumerate(lanes):
             token, *codes = values[i]
             reason = STOP if token == model.end_token else None
             if reason is None:
+                lane.read += 1
                 yield lane.number, Frame(np.array(codes, np.int32))
-                reason = LENGTH if lane.frames == lane.request.max_frames else None if going else CANCELLED
+                reason = LENGTH if lane.read == lane.request.max_frames else None if going else CANCELLED
             if reason is None:
                 staying.append(i)
             else:
                 yield lane.number, Frame(None, reason)
         if not going:
             break
+        state = following or state
         if len(staying) < len(lanes):
             lanes = [lanes[i] for i in staying]
             state = state.rows(staying) if staying else None
-        if lanes:
+        if lanes and following is None:
             state = _step(model, lanes, state, pick)
 
 

@@ -181,8 +181,9 @@ def test_sequences_of_different_lengths_step_together(dual_ar):
     assert goldens.rms(got, mx.concatenate(want)) < 1e-5
 
 
+@pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize("width", [1, 2, 4])
-def test_a_batch_gives_the_codes_of_runs_alone(small, width):
+def test_a_batch_gives_the_codes_of_runs_alone(small, width, ahead):
     """Sequences of different lengths join and leave; the shared beginning is stored once."""
     prefix = small.new_cache()
     small.prefill(matrix("ref")[:, :40], prefix)
@@ -191,7 +192,8 @@ def test_a_batch_gives_the_codes_of_runs_alone(small, width):
                 Request(matrix("ref")[:, 50:], 7, 4), Request(matrix("text_only2"), 8, 12, 12)]
     want = [list(generate(small, r, SAMPLING, cache=prefix.fork())) for r in requests]
     got = [[] for _ in requests]
-    for number, frame in generate_batch(small, requests, SAMPLING, cache=prefix.extend, width=lambda: width):
+    for number, frame in generate_batch(small, requests, SAMPLING, cache=prefix.extend, width=lambda: width,
+                                        ahead=ahead):
         got[number].append(frame)
     for alone, batched in zip(want, got):
         assert [f.finish_reason for f in alone] == [f.finish_reason for f in batched]
@@ -200,19 +202,22 @@ def test_a_batch_gives_the_codes_of_runs_alone(small, width):
     assert prefix.offset == 40
 
 
-def test_a_batch_reads_the_weights_once_a_step(small, monkeypatch):
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_batch_reads_the_weights_once_a_step(small, monkeypatch, ahead):
     calls = []
     step = SlowAR.step
     monkeypatch.setattr(SlowAR, "step", lambda self, tokens, *rest: calls.append(len(tokens)) or step(self, tokens, *rest))
     requests = [Request(matrix(), seed, 6, 6) for seed in range(4)]
-    assert len(list(generate_batch(small, requests, SAMPLING, cache=small.new_cache, width=lambda: 4))) == 4 * 7
+    frames = list(generate_batch(small, requests, SAMPLING, cache=small.new_cache, width=lambda: 4, ahead=ahead))
+    assert len(frames) == 4 * 7
     assert calls == [4] * 5
 
 
-def test_a_cancelled_batch_ends_at_once(small):
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_cancelled_batch_ends_at_once(small, ahead):
     seen = []
     requests = [Request(matrix(), seed, 100, 100) for seed in range(4)]
     for item in generate_batch(small, requests, SAMPLING, cache=small.new_cache, width=lambda: 2,
-                               keep_going=lambda: len(seen) < 6):
+                               keep_going=lambda: len(seen) < 6, ahead=ahead):
         seen.append(item)
     assert [f.finish_reason for _, f in seen if f.codes is None] == ["cancelled", "cancelled"] and len(seen) < 12
