@@ -72,8 +72,8 @@ class Voice:
 
     @property
     def seconds(self) -> float:
-        """Length of the reference, for people to read, at S2's frame rate: the file does not say how many samples a frame
-        has, and models of another sample rate keep that of the frames."""
+        """Length of the reference, for people to read, at S2's frame rate: the file does not say how many samples a
+        frame has, and models of another sample rate keep that of the frames."""
         usual = CodecConfig()
         return self.frames * usual.frame_samples / usual.sample_rate
 

@@ -57,7 +57,7 @@ class Trash:
         return sorted(found, key=lambda voice: (-voice.removed, voice.token))
 
     def find(self, which: str) -> RemovedVoice:
-        """The voice of that token, else the one of that name that was removed last. Neither is ever joined to a path."""
+        """The voice of that token, else the one of that name that was removed last. Never joined to a path."""
         content = self.content()
         for voice in content:
             if voice.token == which:
@@ -81,7 +81,7 @@ class Trash:
                 shutil.rmtree(place, ignore_errors=True)
 
     def _files(self, token: str) -> VoiceFiles | None:
-        """What lies under a token; None if there is no voice (a crash may have left a clip alone, or an empty folder)."""
+        """What lies under a token; None if there is no voice (a crash can leave a clip alone, or an empty folder)."""
         place = self._trash / token
         if not _TOKEN.fullmatch(token) or not place.is_dir():
             return None

@@ -1,4 +1,4 @@
-"""Sound that would be lost if something fails, kept in the autosave folder. Knows neither microphone nor loudspeaker."""
+"""Sound that would be lost if something fails, kept in the autosave folder. Knows no microphone, no loudspeaker."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def add_manners(parser, *, json: str | None = None, quiet: bool = True) -> None:
 
 
 def open_model(args, console):
-    """The Synthesizer that the options ask for. One line tells a person when nobody chose it and it is the demo voice."""
+    """The Synthesizer that the options ask for. One line tells a person when nobody chose and it is the demo voice."""
     import s2mlx
     from ..models import configured
 

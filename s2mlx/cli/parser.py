@@ -60,8 +60,8 @@ class Parser(argparse.ArgumentParser):
         return parser._fill(args)
 
     def _refuse_empty(self, args):
-        """No file, model, voice or device has an empty name; a variable of the shell that is unset leaves one. Among the
-        words of a text it may stand."""
+        """No file, model, voice or device has an empty name: an unset variable of the shell leaves one. Among the words
+        of a text it may stand."""
         for action in self._actions:
             value = getattr(args, action.dest, None)
             if value == "" or isinstance(value, list) and "" in value and action.nargs != "*":

@@ -46,7 +46,7 @@ def check_unicode(text: str, what: str) -> None:
 
 
 def check_clip(path: str, console) -> None:
-    """Read the clip once for its faults: that costs milliseconds, loading a model does not. A doubtful length is said."""
+    """Read the clip once for its faults: that costs milliseconds, not as loading a model. A doubtful length is said."""
     from ..audio.loudness import speech_db
     from ..audio.verdict import BEST_SECONDS, INAUDIBLE_DB
     from ..synthesizer import read_clip
@@ -57,7 +57,8 @@ def check_clip(path: str, console) -> None:
         raise AudioError(f"{path} is silent, or nearly so; a voice needs speech that can be heard")
     least, most = BEST_SECONDS
     if not least <= len(samples) / rate <= most:
-        console.warn(f"{path} has {seconds(len(samples) / rate)}; a clip of {least:.0f} to {most:.0f} s makes a closer voice")
+        console.warn(f"{path} has {seconds(len(samples) / rate)}; "
+                     f"a clip of {least:.0f} to {most:.0f} s makes a closer voice")
 
 
 def load_named(args) -> list:

@@ -7,7 +7,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_every_package_is_installed():
-    """A folder that is not named there is missing from an ordinary install, and no test in the checkout would notice."""
+    """A folder that is not named there is missing from an ordinary install, and no other test would notice."""
     tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     roots = {folder: package for package, folder in tool["package-dir"].items() if package != "s2mlx.assets"}
     there = {".".join([package, *path.parent.relative_to(ROOT / folder).parts])

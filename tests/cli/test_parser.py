@@ -78,10 +78,11 @@ def test_words_and_options_in_any_order(parser, argv, words):
     (["say", "Hi.", "-o", ""], "-o/--output"), (["say", "Hi.", "--codes", "", "-o", "a.wav"], "--codes"),
     (["say", "Hi.", "-m", ""], "-m/--model"), (["say", "Hi.", "-v", "me", "-v", ""], "-v/--voice"),
     (["say", "Hi.", "-a="], "-a/--device"), (["say", "-f", ""], "-f/--file"), (["say", "Hi.", "--ref="], "--ref"),
-    (["say", "Hi.", "--tokenizer", ""], "--tokenizer"), (["record", ""], "NAME"), (["record", "me", "--input="], "--input"),
+    (["say", "Hi.", "--tokenizer", ""], "--tokenizer"), (["record", ""], "NAME"),
+    (["record", "me", "--input="], "--input"), (["tui", "-m", ""], "-m/--model"),
     (["encode", ""], "CLIP"), (["decode", "a.npy", "-o", ""], "-o/--output"), (["info", ""], "MODEL"),
     (["bench", ""], "MODEL"), (["download", ""], "NAME"), (["voice", "export", "me", ""], "FILE"),
-    (["voice", "restore", ""], "NAME|TOKEN"), (["voice", "import", "a.s2voice", ""], "NAME"), (["tui", "-m", ""], "-m/--model")])
+    (["voice", "restore", ""], "NAME|TOKEN"), (["voice", "import", "a.s2voice", ""], "NAME")])
 def test_nothing_has_an_empty_name(run, tts, player, argv, what):
     """What a script's unset "$OUT" leaves."""
     result = run(*argv, stdin=b"")

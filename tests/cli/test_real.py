@@ -117,7 +117,7 @@ def test_without_a_model_the_demo_voice_speaks_and_says_so(run, monkeypatch):
         find_model()
     except ModelError as fault:
         pytest.skip(str(fault))
-    result = run("say", "Hello.", "-o", "out.wav", "--json")
+    result = run("say", "Hello.", "-o", "out.wav", "--json", tty=("stderr",))
     assert result.code == 0 and "demo voice" in result.err and result.json["frames"] >= 4
 
 

@@ -180,8 +180,7 @@ def fail(error):
 @pytest.mark.parametrize("place, error, code", [
     ("clone", GenerationError("no room"), 1), ("clone", KeyboardInterrupt(), 130), ("add", VoiceError("disk full"), 1),
     ("add", OSError(28, "No space left"), 1)])
-def test_what_fails_after_the_take_leaves_the_recording_and_the_way_on(run, tts, mic, monkeypatch, tmp_path, place, error,
-                                                                       code):
+def test_what_fails_after_the_take_leaves_it_and_the_way_on(run, tts, mic, monkeypatch, tmp_path, place, error, code):
     with monkeypatch.context() as patch:
         patch.setattr(*(tts, "clone") if place == "clone" else (VoiceLibrary, "add"), fail(error))
         result = run("record", "o'neil", "--seconds", "8", "--text", "It's  me,\nthen.", "--quiet", "-m", "a b.gguf",

@@ -140,7 +140,8 @@ def test_export_into_a_folder(run, me, tmp_path):
         assert run("voice", "export", "me", folder, "--force").code == 0
         assert (tmp_path / folder / "me.s2voice").read_bytes() == GOLDEN.read_bytes()
         (tmp_path / folder / "me.s2voice").unlink()
-    assert run("voice", "export", "me", "absent/").code != 0 and "absent" in run("voice", "export", "me", "absent/").error
+    refused = run("voice", "export", "me", "absent/")
+    assert refused.code == 2 and "absent/" in refused.error
 
 
 def test_voices_of_say(run, tts, player, me, tmp_path):

@@ -13,29 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2mlx import locations, models
-from s2mlx.errors import AudioError, S2Error, VoiceError
-from s2mlx.voice import Voice, VoiceLibrary
+from s2mlx import locations
+from s2mlx.errors import AudioError, VoiceError
+from s2mlx.voice import VoiceLibrary
 from s2mlx.voice_names import check_name, key
 
 from .conftest import GOLDEN
-
-
-def voice(seed=0, transcript="Some words.", frames=5):
-    return Voice(np.random.default_rng(seed).integers(0, 256, (10, frames)), transcript, codebook_size=256)
-
-
-@pytest.fixture
-def library(tmp_path, monkeypatch):
-    monkeypatch.setattr(locations, "assets_dir", lambda: None)
-    return VoiceLibrary(tmp_path / "voices")
-
-
-def tree(folder):
-    """What a user would see of a folder, relative, hidden things left out."""
-    paths = [p.relative_to(folder) for p in folder.rglob("*")]
-    return sorted(str(p) for p in paths if not any(part.startswith(".") for part in p.parts))
-
+from .voices import tree, voice
 
 # --- keeping -------------------------------------------------------------------------------------------------------
 
@@ -79,26 +63,6 @@ def test_a_clip_that_cannot_be_written_leaves_nothing(library, monkeypatch):
     assert library.names() == [] and not list(library.folder.glob(".new-*"))
 
 
-@pytest.mark.parametrize("dropped", [False, True])
-def test_a_replacement_that_fails_puts_the_old_voice_back(library, monkeypatch, dropped):
-    library.folder.mkdir()
-    if dropped:
-        drop(library, "anna")
-    else:
-        library.add("anna", voice(1))
-    before, old, rename = tree(library.folder), library.get("anna"), os.rename
-
-    def in_the_way(source, target):
-        if ".new-" in str(source):
-            raise NotADirectoryError(20, "Not a directory")
-        rename(source, target)
-
-    monkeypatch.setattr(os, "rename", in_the_way)
-    with pytest.raises(VoiceError, match="Not a directory"):
-        library.add("anna", voice(2), overwrite=True)
-    assert tree(library.folder) == before and library.get("anna") == old and library.removed() == []
-
-
 def test_overwrite_only_when_asked_and_undoable(library):
     library.add("anna", voice(1))
     with pytest.raises(VoiceError, match="there is a voice 'anna' already"):
@@ -111,59 +75,6 @@ def test_overwrite_only_when_asked_and_undoable(library):
     library.remove("Anna")
     assert library.restore(token) == "anna"
     assert library.get("anna") == voice(1)
-
-
-def test_remove_is_undoable(library):
-    library.add("anna", voice(1), clip=(np.zeros(4410, np.float32), 44100))
-    before = tree(library.folder)
-    token = library.remove("Anna")
-    assert library.names() == [] and tree(library.folder) == []
-    assert library.restore(token) == "anna"
-    assert tree(library.folder) == before
-    with pytest.raises(VoiceError, match="in the trash; it holds nothing"):
-        library.restore(token)
-
-
-def test_the_trash_is_listed_and_a_name_brings_the_newest_back(library):
-    assert library.removed() == [] and not library.folder.exists()
-    tokens, began = [], int(time.time()) - 100
-    for seed, name in enumerate(["anna", "bert", "anna", "anna"]):
-        library.add(name, voice(seed))
-        tokens.append(library.remove(name))
-        os.utime(library.folder / ".trash" / tokens[-1], (began + seed, began + seed))
-    (library.folder / ".trash" / ("0" * 16)).mkdir()  # what a crash left, and what is no token's
-    (library.folder / ".trash" / "notes").mkdir()
-    assert [(v.name, v.token, v.removed) for v in library.removed()] == [
-        (name, tokens[i], began + i) for i, name in [(3, "anna"), (2, "anna"), (1, "bert"), (0, "anna")]]
-    with pytest.raises(VoiceError, match="no voice 'carl' in the trash; it holds anna, bert$"):
-        library.restore("carl")
-    assert library.restore(" ANNA ") == "anna" and library.get("anna") == voice(3)
-    library.rename("anna", "last")
-    assert library.restore(tokens[0]) == "anna" and library.get("anna") == voice(0)
-    assert [v.token for v in library.removed()] == [tokens[2], tokens[1]]
-
-
-@pytest.mark.parametrize("token", ["", "..", "../..", "/etc", "0123456789abcdef", "0123456789ABCDEF", "a" * 15 + "\n",
-                                   "\0" * 16])
-def test_tokens_are_not_paths(library, token):
-    library.add("anna", voice())
-    with pytest.raises(VoiceError, match="in the trash; it holds nothing"):
-        library.restore(token)
-
-
-def test_the_trash_is_emptied_late(library):
-    for name in ("old", "young"):
-        library.add(name, voice())
-    old = library.remove("old")
-    month = time.time() - 31 * 86400
-    os.utime(library.folder / ".trash" / old, (month, month))
-    (library.folder / ".new-crashed").mkdir()
-    os.utime(library.folder / ".new-crashed", (month, month))
-    (library.folder / ".new-at-work").mkdir()
-    young = library.remove("young")
-    assert library.restore(young) == "young"
-    assert not (library.folder / ".trash" / old).exists()
-    assert [p.name for p in library.folder.glob(".new-*")] == [".new-at-work"]
 
 
 def test_rename(library):
@@ -220,101 +131,6 @@ def test_dropped_in_files_are_voices(library):
     assert library.restore(token) == "present" and library.names() == ["present"]
     library.add("present", voice(), overwrite=True)
     assert tree(library.folder) == ["present", "present/voice.s2voice"]
-
-
-def drop(library, name):
-    """What a user drops in: a voice and its clip."""
-    from s2mlx.audio.files import write_audio
-
-    library.folder.mkdir(exist_ok=True)
-    shutil.copy(GOLDEN / "tiny.s2voice", library.folder / f"{name}.s2voice")
-    write_audio(library.folder / f"{name}.flac", np.zeros(4410, np.float32), 44100)
-
-
-def test_the_clip_of_a_dropped_in_voice_goes_with_it(library):
-    drop(library, "Gift")
-    assert library.info("gift").has_clip
-    library.rename("gift", "gift")
-    assert tree(library.folder) == ["gift.flac", "gift.s2voice"]
-    library.rename("gift", "present")
-    assert tree(library.folder) == ["present.flac", "present.s2voice"] and library.info("present").has_clip
-    token = library.remove("present")
-    assert tree(library.folder) == []
-    library.restore(token)
-    assert tree(library.folder) == ["present.flac", "present.s2voice"]
-    library.add("present", voice(1), overwrite=True)
-    assert tree(library.folder) == ["present", "present/voice.s2voice"] and not library.info("present").has_clip
-    library.remove("present")
-    shutil.copy(GOLDEN / "tiny.s2voice", library.folder / "present.s2voice")
-    assert not library.info("present").has_clip  # none that was another voice's
-
-
-def test_disks_without_links_take_a_copy(library, monkeypatch):
-    def unsupported(*_):
-        raise PermissionError(1, "Operation not permitted")
-
-    drop(library, "gift")
-    monkeypatch.setattr(os, "link", unsupported)
-    library.restore(library.remove("gift"))
-    library.rename("gift", "present")
-    assert tree(library.folder) == ["present.flac", "present.s2voice"] and library.clip("present") is not None
-
-
-def test_a_clip_in_the_way_is_not_adopted_nor_lost(library):
-    drop(library, "gift")
-    (library.folder / "present.flac").write_bytes(b"of nobody")
-    with pytest.raises(VoiceError, match="present.flac is in the way"):
-        library.rename("gift", "present")
-    assert tree(library.folder) == ["gift.flac", "gift.s2voice", "present.flac"]
-    (library.folder / "gift.flac").unlink()
-    with pytest.raises(VoiceError, match="present.flac is in the way"):
-        library.rename("gift", "present")
-
-
-@pytest.mark.parametrize("act", ["rename", "remove", "restore"])
-def test_a_crash_between_voice_and_clip_loses_neither(library, monkeypatch, act):
-    """Whichever step is the last one done, the voice is found whole: where it was, or where it went."""
-    for survived in range(4):
-        drop(library, "gift")
-        if act == "restore":
-            library.remove("gift")
-        steps, real = 0, {name: getattr(os, name) for name in ("link", "rename", "unlink")}
-
-        def step(name):
-            def call(*arguments, **keywords):
-                nonlocal steps
-                steps += 1
-                if steps > survived:
-                    os._exit(0)
-                return real[name](*arguments, **keywords)
-            return call
-
-        child = os.fork()
-        if child == 0:
-            try:
-                for name in real:
-                    monkeypatch.setattr(os, name, step(name))
-                library.rename("gift", "present") if act == "rename" else getattr(library, act)("gift")
-            finally:
-                os._exit(0)
-        os.waitpid(child, 0)
-        if "gift" not in library.names() and "present" not in library.names():
-            assert library.restore("gift") == "gift"
-        name = "gift" if "gift" in library.names() else "present"
-        assert library.get(name).frames == 44 and library.clip(name) is not None
-        shutil.rmtree(library.folder)
-
-
-def test_a_failed_move_leaves_the_clip_where_it_was(library, monkeypatch):
-    def fail(*_):
-        raise OSError(30, "Read-only file system")
-
-    drop(library, "gift")
-    monkeypatch.setattr(os, "rename", fail)
-    for act in (lambda: library.rename("gift", "present"), lambda: library.remove("gift")):
-        with pytest.raises(VoiceError, match="Read-only"):
-            act()
-    assert tree(library.folder) == ["gift.flac", "gift.s2voice"] and library.removed() == []
 
 
 def test_a_file_beside_a_folder_of_its_name(library):
@@ -498,48 +314,3 @@ def test_a_voice_being_replaced_is_never_missing(library):
     stop.set()
     reader.join()
     assert not faults and seen <= {voice(0), voice(1)}
-
-
-# --- folders -------------------------------------------------------------------------------------------------------
-
-def test_xdg_folders(tmp_path, monkeypatch):
-    for variable in ("CONFIG", "DATA", "STATE"):
-        monkeypatch.setenv(f"XDG_{variable}_HOME", str(tmp_path / variable))
-    assert locations.config_dir() == tmp_path / "CONFIG" / "s2mlx"
-    assert locations.voices_dir() == tmp_path / "DATA" / "s2mlx" / "voices" == VoiceLibrary().folder
-    assert locations.autosave_dir() == tmp_path / "STATE" / "s2mlx" / "autosave"
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("value", [None, "", "relative/path"])
-def test_defaults_without_xdg(tmp_path, monkeypatch, value):
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
-        monkeypatch.delenv(variable, raising=False)
-        if value is not None:
-            monkeypatch.setenv(variable, value)
-    for folder in (locations.config_dir(), locations.voices_dir(), locations.state_dir()):
-        assert folder.is_absolute() and folder.is_relative_to(tmp_path) and "s2mlx" in folder.parts
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_assets_folder_is_there_or_none():
-    assets = locations.assets_dir()
-    assert assets is None or assets.is_dir()
-
-
-def test_a_user_without_a_home(monkeypatch):
-    """As in a container that runs under a number of its own: the bundled voice works, folders are asked for."""
-    import pwd
-
-    def unknown(number):
-        raise KeyError(number)
-
-    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(pwd, "getpwuid", unknown)
-    folders = {"CONFIG": locations.config_dir, "DATA": locations.voices_dir, "STATE": locations.state_dir}
-    for variable, folder in folders.items():
-        with pytest.raises(S2Error, match=f"HOME or XDG_{variable}_HOME"):
-            folder()
-    assert models.configured() is None
