@@ -22,9 +22,9 @@ from .slow_ar import SlowAR
 
 @dataclass
 class State:
-    """The newest frame of B sequences. tokens int32 [B] (of the head; end_token: no frame); frame int32 [B, 1 + C]: token
-    and codes side by side, for who reads them; window int32 [B, RAS_WINDOW]: the last semantic tokens that were kept, -1
-    where there is none yet."""
+    """The newest frame of B sequences. tokens int32 [B] (of the head; end_token: no frame); frame int32 [B, 1 + C]:
+    token and codes side by side, for who reads them; window int32 [B, RAS_WINDOW]: the last semantic tokens that were
+    kept, -1 where there is none yet."""
 
     tokens: mx.array
     frame: mx.array
@@ -40,7 +40,7 @@ class State:
         return [self.tokens, self.frame, self.window]
 
     def read(self) -> np.ndarray:
-        """`frame`, once it is computed. Adds no work to the graph: a GPU would do it after the frame that is under way."""
+        """`frame`, once it is computed. Adds no work: a GPU would do it after the frame that is under way."""
         return np.array(self.frame)
 
     def rows(self, numbers: list[int]) -> State:
@@ -79,10 +79,10 @@ class DualAR:
 
         def pick(outputs, window, uniforms, may_end) -> State:
             hidden, last = outputs
-            for_semantic, *for_codebooks = mx.split(uniforms, list(range(2, self.config.num_codebooks + 1)), axis=1)
+            for_semantic, *rest = mx.split(uniforms, list(range(2, self.config.num_codebooks + 1)), axis=1)
             tokens, window = draw_semantic(self.slow.logits(last), for_semantic, window, mx.array(may_end, mx.int32))
             semantic = mx.minimum(tokens, self.end_token - 1)
-            codes = self.fast.complete(self.fast.input(hidden, last), semantic, lambda l, k: draw(l, for_codebooks[k - 1]))
+            codes = self.fast.complete(self.fast.input(hidden, last), semantic, lambda l, k: draw(l, rest[k - 1]))
             return State(tokens, mx.concatenate([tokens, *codes]).reshape(1 + len(codes), -1).T, window)
 
         return pick

@@ -1,10 +1,10 @@
 """One request served on the worker's thread: passes -> prompts -> frames -> pieces of sound.
 
 Where the voice comes from: the request's references, repeated for every pass so that it does not fade. Without one, the
-first pass that leaves room for others becomes the reference of those that follow, so that a long text keeps one voice. Turns of a dialogue are given
-the earlier ones as history, newest first, within half of the context, as the official engine does; what the last turn
-left in the cache is not computed again. A model that was not trained for that speaks each turn by itself, in its speaker's
-voice.
+first pass that leaves room for others becomes the reference of those that follow, so that a long text keeps one voice.
+Turns of a dialogue are given the earlier ones as history, newest first, within half of the context, as the official
+engine does; what the last turn left in the cache is not computed again. A model that was not trained for that speaks each
+turn by itself, in its speaker's voice.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PREFIX_BYTES = 512 << 20
 _POLL = 0.05  # seconds
 DEFAULT_BATCH = 4
 COMFORTABLE_LEAD = 4.0  # seconds of sound ahead of the listener
-MOST_LEAD = 600.0  # so far ahead, the model waits: a book would fill the memory, and be made for nobody if it is stopped
+MOST_LEAD = 600.0  # so far ahead, the model waits: a book would fill the memory, and is for nobody once it is stopped
 
 
 class Speaking:
@@ -97,7 +97,8 @@ class _Run:
         text = text.replace("\0", "")  # which a transcript cannot hold
         voices = [Voice(codes, text, self.codec.config.sample_rate, self.config.codebook_size)]
         longest = max(passes, key=lambda p: len(p.text))
-        if len(build_prompt(self.model.tokenizer, self.config, longest.text, voices)) <= self.config.context_length // 2:
+        prompt = build_prompt(self.model.tokenizer, self.config, longest.text, voices)
+        if len(prompt) <= self.config.context_length // 2:
             self.voices = voices
 
     def _alone(self, planned: PlannedPass) -> Iterator[AudioChunk]:

@@ -1,9 +1,9 @@
 """A GPU that is not there: networks choose their GPU forms, and their graphs can be counted, on any machine.
 
 While `gpu()` holds, Python code that asks MLX for its device hears "gpu", and what only a GPU has becomes one stand-in
-node: `mx.fast` functions and `mx.dequantize` (many nodes on the CPU backend, one on Metal) and our kernels (none without Metal). Results
-are of the right shapes and types and mean nothing. Patches modules: for one thread, for counting, never around real
-work.
+node: `mx.fast` functions and `mx.dequantize` (many nodes on the CPU backend, one on Metal) and our kernels (none without
+Metal). Results are of the right shapes and types and mean nothing. Patches modules: for one thread, for counting, never
+around real work.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def gpu(kernels: bool) -> Iterator[dict[str, mx.array]]:
     def kernel(self, inputs, *, grid, threadgroup, outputs, **template):
         return stand_in(self.name, [_empty(tuple(shape), dtype) for shape, dtype in outputs], inputs)
 
-    swaps = [(mx, "default_device", lambda: mx.Device(mx.gpu)), (mx, "dequantize", dequantize), *((mx.fast, name, fast(name)) for name in _FAST),
+    swaps = [(mx, "default_device", lambda: mx.Device(mx.gpu)), (mx, "dequantize", dequantize),
+             *((mx.fast, name, fast(name)) for name in _FAST),
              (package, "available", lambda: kernels), (metal, "available", lambda: kernels),
              (metal, "trusted", lambda *_, **__: kernels), (metal.Kernel, "__call__", kernel)]
     real = [(owner, name, getattr(owner, name)) for owner, name, _ in swaps]

@@ -1,7 +1,8 @@
 """Whether our convolution kernel or MLX's own convolution is the faster one here: tried once, on this machine.
 
 Both are implicit matrix products on the GPU. Ours does Snake, padding, bias and residual in the same launch; MLX's is
-tuned for every chip, but must have the weights, which stay as the file has them, cast first. Which one wins depends on the chip, so it is measured rather than believed.
+tuned for every chip, but must have the weights, which stay as the file has them, cast first. Which one wins depends on
+the chip, so it is measured rather than believed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ def kernels_win() -> bool:
     if not kernels.available():
         return False
     x, past = mx.ones((_ROWS, _CHANNELS)), mx.ones(((_TAPS - 1) * _DILATION, _CHANNELS))
-    ours, theirs = (mx.ones(shape, mx.float16) for shape in ((_TAPS, _CHANNELS, _CHANNELS), (_CHANNELS, _TAPS, _CHANNELS)))
+    ours = mx.ones((_TAPS, _CHANNELS, _CHANNELS), mx.float16)
+    theirs = ours.transpose(1, 0, 2) + 0
     vector = mx.ones(_CHANNELS)
     mx.eval(x, past, ours, theirs, vector)
 

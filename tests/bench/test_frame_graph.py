@@ -1,7 +1,7 @@
 """A full-size frame (36 Slow-AR layers, 9 x 4 Fast-AR layers, tiny widths) never needs a larger graph than it did.
 
 frame_graph.json keeps the counts of each step of the work; whoever makes the frame leaner adds a line.
-compare_graphs.py counts a peer's frame in the same way: it has 3,101 nodes that do work, and as many again that are views."""
+compare_graphs.py counts a peer's frame in the same way: 3,101 nodes that do work, and more that are views."""
 
 import dataclasses
 import json

@@ -1,4 +1,4 @@
-"""Where our kernels run, a model takes the bytes of its file and little more: nothing is opened, and nothing kept twice."""
+"""Where our kernels run, a model takes the bytes of its file and little more: nothing is opened or kept twice."""
 
 import dataclasses
 from unittest import mock

@@ -32,7 +32,7 @@ def fast(head_dim, heads, kv_heads, new, past, norm, dtype=F32, cache=F32, batch
 
 
 def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=F32, shared=0, body=0):
-    """`shared` positions of a prefix come first, then `body` of the sequences' own; capacity 0: then there are no more."""
+    """`shared` positions of a prefix come first, then `body` of the sequences' own; capacity 0: there are no more."""
     def arguments():
         batch = len(positions)
         past = [normal(batch, kv_heads, capacity, head_dim, seed=s, dtype=cache) for s in (1, 2)]
@@ -40,10 +40,14 @@ def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=
             for b, p in enumerate(positions):
                 a[b, :, p - shared - body:] = mx.nan
         qkv = normal(batch, 1, (heads + 2 * kv_heads) * head_dim, dtype=dtype)
-        parts = [attention.Past(*(normal(rows, kv_heads, length + 3, head_dim, seed=s + i, dtype=cache) for s in (3, 4)),
-                                length) if length else None for i, (rows, length) in enumerate([(1, shared), (batch, body)])]
+
+        def part(rows, length, seeds):
+            arrays = [normal(rows, kv_heads, length + 3, head_dim, seed=s, dtype=cache) for s in seeds]
+            return attention.Past(*arrays, length) if length else None
+
         return (qkv, *(past if capacity else [None, None]), mx.array(positions, mx.int32),
-                table(capacity + shared + body + 1, head_dim), heads, kv_heads, *gains(norm, head_dim), 1e-6, *parts)
+                table(capacity + shared + body + 1, head_dim), heads, kv_heads, *gains(norm, head_dim), 1e-6,
+                part(1, shared, (3, 4)), part(batch, body, (7, 8)))
 
     id = f"step-d{head_dim}-h{heads}/{kv_heads}-at{positions}-after{shared}+{body}-norm{norm}-{dtype}-{cache}"
     return Case(id, attention.step_attention, arguments, tolerance=3e-6 if cache == F32 else 1e-3,
