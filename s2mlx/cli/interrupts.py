@@ -45,6 +45,11 @@ def as_keyboard_interrupt():
             signal.signal(number, handler if handler is not None else signal.SIG_DFL)
 
 
+def interrupted() -> bool:
+    """Has a signal come since `as_keyboard_interrupt` was entered last?"""
+    return _State.first is not None
+
+
 @contextmanager
 def uninterrupted():
     """Within, signals wait: for putting a finished file in place, which is short and must not be done by half."""

@@ -12,14 +12,14 @@ from importlib import import_module
 
 from .. import __version__
 from ..errors import S2Error, UsageError
-from .interrupts import INTERRUPTED, as_keyboard_interrupt
+from .interrupts import INTERRUPTED, as_keyboard_interrupt, interrupted
 from .parser import Parser
 from .terminal import Console
 
 # name -> (module in this folder, what it does). Each module has configure(parser) and run(args, console).
 COMMANDS = {
     "say": "speak: play while it is generated, or write a file",
-    "voice": "saved voices: add, list, show, remove, import, export",
+    "voice": "saved voices: add, list, show, remove, restore, import, export",
     "record": "make a voice with the microphone",
     "devices": "input and output devices",
     "encode": "audio -> codes (.npy)",
@@ -65,6 +65,9 @@ def main(argv: list[str] | None = None) -> int:
     except (OSError, MemoryError) as fault:
         return _failed(console, _describe(fault), debug, 1)
     except Exception as fault:  # a fault of ours: still one line, and how to see the rest
+        if interrupted() and not debug:  # or what a library has made of the interrupt, numpy an ImportError
+            console.clear()
+            return INTERRUPTED
         text = f"unexpected {type(fault).__name__}: {fault}; run again with --debug to see where"
         return _failed(console, text, debug, 1)
 

@@ -1,4 +1,4 @@
-"""Saved voices: add one from a clip, list, show, remove, import and export."""
+"""Saved voices: add one from a clip, list, show, remove, restore, import and export."""
 
 from __future__ import annotations
 

@@ -60,6 +60,20 @@ def test_every_command_line_starts_anew(clock):
         clock.now += 5
 
 
+def test_an_interrupt_that_a_library_turned_into_an_error_is_one(run, tts, monkeypatch):
+    def stream(*_, **__):
+        try:
+            send()
+        except KeyboardInterrupt:
+            raise ImportError("IMPORTANT: PLEASE READ THIS") from None
+
+    monkeypatch.setattr(tts, "stream", stream)
+    result = run("say", "One.", "-o", "out.wav")
+    assert (result.code, result.err) == (130, "")
+    monkeypatch.setattr(tts, "stream", lambda *_, **__: [].pop())
+    assert run("say", "One.", "-o", "out.wav").code == 1  # the next command's faults are its own
+
+
 def test_signals_wait_for_a_file_that_is_put_in_place(clock):
     done = []
     with as_keyboard_interrupt():
