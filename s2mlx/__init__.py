@@ -7,7 +7,12 @@
 Importing this package is cheap: MLX and the audio libraries load with the first name that needs them.
 """
 
+import os
 from importlib import import_module
+
+# On chips with matrix units (M5 and later) MLX computes float32 products, convolutions and attention with the 10 bits of
+# TF32 unless told otherwise before its first one: a thousand times the error, and other codes for the same clip and seed.
+os.environ.setdefault("MLX_ENABLE_TF32", "0")
 
 __version__ = "0.1.0"
 

@@ -68,7 +68,8 @@ def available() -> bool:
             and mx.default_device().type == mx.DeviceType.gpu)
 
 
-# Generous, since MLX's own products may use short floats on some chips; a wrong kernel is off by much more.
+# Generous, since MLX's own products use short floats on some chips if MLX_ENABLE_TF32 is 1; a wrong kernel is off by
+# much more.
 TOLERANCE = 1e-2
 _verdicts: dict[tuple, bool] = {}
 
