@@ -26,7 +26,7 @@ from .options import Options
 from .passes import PlannedPass, plan_passes
 from .prefix_cache import PrefixCache
 from .prompt import SPEAKER_TAG, Prompt, Turn, build_prompt, frame_columns
-from .schedule import Schedule
+from .schedule import PIECES, Schedule
 from .speech import CANCELLED, AudioChunk, Stats
 from .voice import Voice
 
@@ -49,6 +49,14 @@ class Speaking:
         """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says."""
         passes = plan_passes(text, self.model.config.pass_seconds)
         return _Run(self, voices, options, seed, keep_going, lead, len(passes)).chunks(passes)
+
+    def warm_up(self, keep_going: Callable[[], bool]) -> None:
+        """Every kind of step and every size of piece that speaking takes, once."""
+        for _ in self.speak("Hello.", [], Options(max_frames=2, min_frames=2), 0, keep_going):
+            pass
+        for frames in PIECES:
+            if keep_going():
+                self.model.codec.stream().decode(np.zeros((self.model.config.num_codebooks, frames), np.int32))
 
     def release(self) -> None:
         """Let go of the weights and the kept prefixes."""

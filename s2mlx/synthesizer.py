@@ -122,6 +122,14 @@ class Synthesizer:
         codes = self.codec.encode(samples, cancel=cancel)
         return Voice(codes, transcript.strip(), self.sample_rate, self.config.codebook_size, name)
 
+    def warm_up(self) -> None:
+        """Build the Metal kernels and bring in the weights that the first request would wait for, by a few frames that
+        nobody hears: for programs that load long before they speak. Where no kernels run it does nothing."""
+        from .kernels import available
+
+        if available() and self._speaking.model.config.slow is not None:
+            self._worker.call(self._speaking.warm_up)
+
     def close(self) -> None:
         """Cancel what runs, refuse what waits, end the thread, free the weights; returns within two seconds, while work that
         cannot be stopped so soon ends by itself."""

@@ -162,6 +162,21 @@ def test_a_cache_that_is_rewound_forgets(model, ahead):
     assert cache.offset == fresh.offset == 21
 
 
+def test_warming_up_takes_every_way_once_and_changes_nothing(model, voice, monkeypatch):
+    from s2mlx.codec.codec import CodecStream
+
+    speaking, options = Speaking(model), Options(max_frames=8, min_frames=8)
+    want = say(speaking, TEXT, [voice], options)[1]
+    sizes, decode = [], CodecStream.decode
+    monkeypatch.setattr(CodecStream, "decode", lambda self, codes: sizes.append(codes.shape[1]) or decode(self, codes))
+    speaking.warm_up(lambda: True)
+    assert {1, 2, 4, 8, 16} <= set(sizes)
+    np.testing.assert_array_equal(say(speaking, TEXT, [voice], options)[1], want)
+    sizes.clear()
+    speaking.warm_up(Patience(1))  # somebody wants to speak, or to leave
+    assert max(sizes) <= 1
+
+
 LONG = "The same words come again and again here. " * 20
 
 
