@@ -1,0 +1,121 @@
+"""Serve speech over HTTP: what speaks OpenAI's text-to-speech API can use this model by its address."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import threading
+import traceback
+from pathlib import Path
+
+from ..errors import UsageError
+from . import model
+
+_EPILOG = """\
+POST /v1/audio/speech with JSON:
+  input             the text, at most 16384 characters (required)
+  voice             a saved or built-in voice; OpenAI's names (alloy, ...) mean a saved voice of that name, else the one
+                    of -v, else one that the model makes up at first use and keeps to
+  response_format   mp3 (default), opus, flac, wav, or pcm: 16-bit mono at 24 kHz; sent while it is generated
+  stream_format     audio, or sse: events with the sound in base64
+  model             what /v1/models lists, tts-1, tts-1-hd or gpt-4o-mini-tts
+  temperature, top_p, top_k, seed, max_frames, min_frames, pause_ms     as the options of s2mlx say
+Other fields, a speed other than 1 and instructions are refused. The header S2mlx-Seed of the answer has the seed.
+GET /v1/models, /v1/audio/voices, /health. A client that closes the connection ends its request.
+"""
+
+
+def configure(parser) -> None:
+    parser.epilog = _EPILOG
+    parser.option("--host", default="127.0.0.1", metavar="ADDRESS",
+                  help="the address to listen on; default 127.0.0.1, which only this machine reaches; 0.0.0.0 is all")
+    parser.option("--port", type=_port, default=8000, metavar="N", help="default 8000; 0 takes a free one")
+    parser.option("--api-key", metavar="KEY",
+                  help="clients must send it; better by the variable, since other users can see a command line")
+    parser.option("--cors", action="append", metavar="ORIGIN",
+                  help="a web page that may use the server, such as https://example.org, or *; repeat for several")
+    parser.option("--queue", type=_count, default=8, metavar="N",
+                  help="requests that may wait while one is served, others are sent away; default 8")
+    model.add_options(parser)
+    parser.option("-v", "--voice", metavar="NAME|PATH", help="who speaks when a client names nobody known")
+    model.add_manners(parser)
+
+
+def run(args, console) -> int:
+    from ..server.access import Access
+    from ..server.listener import Server
+    from ..server.service import Service
+    from ..voice import VoiceLibrary
+
+    key, origins = _key(args.api_key), _origins(args.cors or [])
+    log, fault = _reporters(console, args.debug)
+    server = Server(args.host, args.port, log=log, fault=fault)
+    try:
+        library = VoiceLibrary()
+        voice = library.resolve(args.voice) if args.voice else None
+        with model.open_model(args, console) as tts:
+            name, also = _names(tts, args.model)
+            service = Service(tts, name, also=also, voice=voice, waiting=args.queue, library=library, log=log)
+            if not (server.only_here or key):
+                console.warn("whoever reaches this machine may use the server; --api-key asks them for a key")
+            server.listen(service, Access(key, origins, server.only_here))
+            print(f"serving {name} at {server.url}/v1", flush=True)
+            try:
+                server.serve_forever()
+            finally:
+                server.stop()
+    finally:
+        server.server_close()
+    return 0
+
+
+def _names(tts, given: str | None) -> tuple[str, tuple[str, ...]]:
+    """What the model is called, and what else it answers to."""
+    path = Path(tts.path)
+    if path.suffix == ".gguf":
+        name = path.stem
+    else:
+        name = tts.name if given is None or Path(given).exists() else given
+    return name, tuple(filter(None, (tts.name, given)))
+
+
+def _reporters(console, debug: bool):
+    """log(text) and fault(exception), for any thread."""
+    lock = threading.Lock()
+
+    def log(text: str) -> None:
+        with lock:
+            console.note(text)
+
+    def fault(error: BaseException) -> None:
+        with lock:
+            if debug:
+                traceback.print_exception(error)
+            console.warn(f"a request met an unexpected {type(error).__name__}: {error}")
+
+    return log, fault
+
+
+def _key(given: str | None) -> str | None:
+    if given is not None and (not given.strip() or not given.isprintable()):
+        raise UsageError("--api-key is empty or holds what is no character; clients could not send it")
+    return given and given.strip()
+
+
+def _origins(given: list[str]) -> tuple[str, ...]:
+    for origin in given:
+        if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/\s]+", origin):
+            raise UsageError(f"--cors {origin!r}: an origin is a scheme and a host, such as https://example.org")
+    return tuple(given)
+
+
+def _port(word: str) -> int:
+    if not (word.isascii() and word.isdigit() and int(word) < 65536):
+        raise argparse.ArgumentTypeError(f"must be a number from 0 to 65535, not {word!r}")
+    return int(word)
+
+
+def _count(word: str) -> int:
+    if not (word.isascii() and word.isdigit() and len(word) < 6):
+        raise argparse.ArgumentTypeError(f"must be a whole number, 0 or more, not {word!r}")
+    return int(word)

@@ -1,0 +1,154 @@
+"""Samples -> the bytes of a sound format, piece by piece: what one piece gives can be sent before the next is made.
+
+Knows encoders; no files, no network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..audio.files import pcm16, stream_wav_header
+from ..audio.resample import StreamResampler
+from ..errors import AudioError
+
+PCM_RATE = 24_000  # Hz; OpenAI's bare samples have no header to say so
+_BLOCK = 2048      # samples for libsndfile at a time
+
+
+class Wav:
+    """16-bit mono WAV at the model's rate, of unknown length."""
+
+    content_type = "audio/wav"
+
+    def __init__(self, rate: int):
+        self._header = stream_wav_header(rate)
+
+    def add(self, samples: np.ndarray) -> bytes:
+        """float32 [n] -> what can be sent now, which may be nothing."""
+        header, self._header = self._header, b""
+        return header + pcm16(samples)
+
+    def end(self) -> bytes:
+        """The rest."""
+        return self._header
+
+
+class Pcm:
+    """Bare 16-bit little-endian mono samples at 24 kHz."""
+
+    content_type = "audio/pcm"
+
+    def __init__(self, rate: int):
+        self._resampler = StreamResampler(rate, PCM_RATE)
+
+    def add(self, samples: np.ndarray) -> bytes:
+        return pcm16(self._resampler.push(samples))
+
+    def end(self) -> bytes:
+        return pcm16(self._resampler.flush())
+
+
+@dataclass(frozen=True)
+class _Codec:
+    """One of libsndfile's encoders. rates: those it takes, the first one for sound of any other; empty: all."""
+
+    content_type: str
+    format: str
+    subtype: str
+    rates: tuple[int, ...] = ()
+
+
+class Encoded:
+    """A compressed format, as libsndfile writes it.
+
+    FLAC is of unknown length. MP3 has a constant bit rate, so that players can tell its length; its first frame, which
+    files keep for their length, is 26 ms of silence. Opus leaves in Ogg pages of a second.
+    """
+
+    def __init__(self, rate: int, codec: _Codec):
+        import soundfile
+
+        self.content_type = codec.content_type
+        own_rate = rate if not codec.rates or rate in codec.rates else codec.rates[0]
+        self._resampler = StreamResampler(rate, own_rate)
+        self._pcm = codec.subtype.startswith("PCM")
+        self._tape = _Tape()
+        self._error = soundfile.LibsndfileError
+        keywords = _mp3_bitrate(own_rate) if codec.format == "MP3" else {}
+        if codec.format == "OGG":
+            keywords = {"compression_level": 0.5}  # about 125 kbit/s of speech
+        self._file = self._guard(soundfile.SoundFile, self._tape, "w", own_rate, 1, codec.subtype, format=codec.format,
+                                 **keywords)
+
+    def add(self, samples: np.ndarray) -> bytes:
+        if not np.isfinite(samples).all():
+            raise AudioError("the model made sound with values that are no numbers (NaN or infinity)")
+        self._encode(self._resampler.push(samples))
+        return self._tape.take()
+
+    def end(self) -> bytes:
+        self._encode(self._resampler.flush())
+        self._guard(self._file.close)
+        return self._tape.take()
+
+    def _encode(self, samples: np.ndarray) -> None:
+        samples = np.clip(samples, -1, 1)
+        if self._pcm:
+            samples = np.frombuffer(pcm16(samples), "<i2")  # one rounding rule for every 16-bit output
+        for begin in range(0, len(samples), _BLOCK):
+            self._guard(self._file.write, samples[begin:begin + _BLOCK])
+
+    def _guard(self, call, *arguments, **keywords):
+        try:
+            return call(*arguments, **keywords)
+        except self._error as fault:
+            raise AudioError(f"the sound could not be encoded: {fault}") from None
+
+
+class _Tape:
+    """The file that an encoder believes to write. What is at its end goes out; what would change bytes that are gone
+    (the lengths in a header, when it is closed) is dropped."""
+
+    def __init__(self):
+        self._position = self._end = 0
+        self._fresh = bytearray()
+
+    def write(self, data) -> int:
+        if self._position == self._end:
+            self._fresh += data
+            self._end += len(data)
+        self._position += len(data)
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._position = offset + (0, self._position, self._end)[whence]
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def take(self) -> bytes:
+        data, self._fresh = bytes(self._fresh), bytearray()
+        return data
+
+
+def _mp3_bitrate(rate: int) -> dict:
+    """libsndfile counts bit rates from the highest (level 0) to the lowest (level 1) of the MPEG version."""
+    lowest, highest, wanted = (32, 320, 128) if rate >= 32_000 else (8, 160, 64)
+    return {"bitrate_mode": "CONSTANT", "compression_level": (highest - wanted) / (highest - lowest)}
+
+
+_CODECS = {
+    "flac": _Codec("audio/flac", "FLAC", "PCM_16"),
+    "mp3": _Codec("audio/mpeg", "MP3", "MPEG_LAYER_III",
+                  (48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)),
+    "opus": _Codec("audio/ogg; codecs=opus", "OGG", "OPUS", (48000, 24000, 16000, 12000, 8000)),
+}
+
+
+def encoder(format: str, rate: int):
+    """The encoder of `wav`, `pcm`, `flac`, `mp3` or `opus` for samples at `rate` Hz."""
+    plain = {"wav": Wav, "pcm": Pcm}.get(format)
+    return plain(rate) if plain else Encoded(rate, _CODECS[format])

@@ -1,0 +1,106 @@
+"""The name of a voice -> a voice that the served model takes. Knows saved voices; OpenAI's own are stood in for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from zlib import crc32
+
+from ..audio.sentences import SENTENCES
+from ..errors import VoiceError
+from ..speech import STOP
+from ..text import estimate_seconds
+from ..voice import Voice, VoiceLibrary
+from ..voice_names import key, printable
+from .protocol import Refused
+
+OPENAI = ("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer",
+          "verse")
+_TRIES = 3
+
+
+class Cancelled(Exception):
+    """The client is gone, or the server is stopping."""
+
+
+class Voices:
+    """A saved voice is meant by its name. One of OpenAI's names, or none, means the default voice; where there is none,
+    the model makes a voice up for that name, from a fixed seed and once, so that a client hears the same one every
+    time and another one under another name."""
+
+    def __init__(self, tts, library: VoiceLibrary, default: Voice | None, log: Callable[[str], None]):
+        self._tts, self._library, self._log = tts, library, log
+        self._made: dict[str, Voice] = {}  # by fingerprint of what did not fit, or by one of OpenAI's names
+        self._default = None if default is None else self._fitting(default, None)
+        self._making = threading.Lock()
+        self._explained: set[str] = set()
+
+    def names(self) -> list[str]:
+        """The saved and built-in voices that this model can speak with."""
+        return [info.name for info in self._library.infos() if info.problem is None and self._fits(info)]
+
+    def get(self, name: str | None, cancel: threading.Event) -> Voice:
+        """Raises `Refused` for a name that means nothing here, `VoiceError` for a voice that cannot be used, `Cancelled`."""
+        saved = {key(known): known for known in self._library.names()}
+        if name is not None and key(name.strip()) in saved:
+            return self._fitting(self._library.get(saved[key(name.strip())]), cancel)
+        if name is not None and key(name.strip()) not in OPENAI:
+            known = ", ".join(list(saved.values())[:20]) or "none is saved"
+            raise Refused(400, f"there is no voice {printable(name)!r}; the voices here: {known}", param="voice")
+        if self._default is not None:
+            self._explain(name, "the default voice speaks")
+            return self._default
+        return self._made_up(key(name.strip()) if name else OPENAI[0], cancel)
+
+    def _fits(self, info) -> bool:
+        if info.has_clip:
+            return True
+        try:
+            self._library.get(info.name).check(self._tts.config)
+        except VoiceError:
+            return False
+        return True
+
+    def _fitting(self, voice: Voice, cancel: threading.Event | None) -> Voice:
+        """The voice, or, if it was made for another model, what this one makes of the clip that was kept with it."""
+        try:
+            voice.check(self._tts.config)
+            return voice
+        except VoiceError:
+            clip = self._library.clip(voice.name) if voice.name in self._library.names() else None
+            if clip is None:
+                raise
+
+        def clone() -> Voice:
+            self._log(f"voice {voice.name} was made for another model: encoding its clip")
+            return self._tts.clone(clip, voice.transcript, name=voice.name, cancel=cancel)
+
+        return self._once(voice.fingerprint, clone)
+
+    def _made_up(self, name: str, cancel: threading.Event) -> Voice:
+        """The model's own speech as a reference. The first that ends by itself and is about as long as its words take."""
+
+        def speak() -> Voice:
+            self._explain(name, "the model makes one up and keeps to it")
+            text = SENTENCES["en"][0]
+            for attempt in range(_TRIES):
+                audio = self._tts.say(text, seed=crc32(name.encode()) + attempt, cancel=cancel)
+                if cancel.is_set():
+                    raise Cancelled
+                if audio.finish_reason == STOP and 0.5 < audio.seconds / estimate_seconds(text) < 2:
+                    break
+            return Voice(audio.codes, text, self._tts.sample_rate, self._tts.config.codebook_size, name)
+
+        return self._once(name, speak)
+
+    def _once(self, what: str, make: Callable[[], Voice]) -> Voice:
+        """A voice that takes the model's time is made once, though several clients ask for it."""
+        with self._making:
+            if what not in self._made:
+                self._made[what] = make()
+            return self._made[what]
+
+    def _explain(self, name: str | None, what: str) -> None:
+        if name is not None and name not in self._explained:
+            self._explained.add(name)
+            self._log(f"there is no saved voice {name}: {what}; to choose it, save a voice under that name")
