@@ -27,6 +27,7 @@ COMMANDS = {
     "info": "what a model file holds and the memory it needs",
     "download": "fetch a model into the shared Hugging Face cache",
     "bench": "measure a model on this machine",
+    "serve": "an OpenAI-compatible speech server",
     "tui": "the terminal app",
 }
 
