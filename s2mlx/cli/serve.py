@@ -54,6 +54,7 @@ def run(args, console) -> int:
         library = VoiceLibrary()
         voice = library.resolve(args.voice) if args.voice else None
         with model.open_model(args, console) as tts:
+            tts.warm_up()
             name, also = _names(tts, args.model)
             service = Service(tts, name, also=also, voice=voice, waiting=args.queue, library=library, log=log)
             if not (server.only_here or key):

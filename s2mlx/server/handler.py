@@ -159,7 +159,8 @@ class Handler(socketserver.BaseRequestHandler):
             self._out.fail()
             raise Ended from None
         except (Cancelled, OSError):
-            self.server.log(f"a client left, or stopped reading, after {speech.seconds:.1f} s of speech")
+            self.server.log(f"a request was left after {speech.seconds:.1f} s of speech: its client is gone or does not "
+                            "read, or the server is stopping")
             self._out.fail()
             raise
 

@@ -22,6 +22,7 @@ from .sound import encoder
 from .voices import Cancelled, Voices
 
 RETRY_SECONDS = 5
+_SLICE = 48 * 1024  # bytes
 # OpenAI's models, with the dates of their versions.
 _OPENAI_MODELS = re.compile(r"(tts-1|tts-1-hd|gpt-4o-mini-tts)(-\d{4}(-\d\d-\d\d)?)?")
 
@@ -121,9 +122,7 @@ class Speech:
     def __iter__(self) -> Iterator[bytes]:
         """Raises `Cancelled`, or `S2Error` when the model fails amid speech."""
         pieces = self._pieces()
-        for data in self._as_events(pieces) if self._events else pieces:
-            if data:
-                yield data
+        yield from self._as_events(pieces) if self._events else pieces
         if self._cut:
             self._log("the limit of frames, not the model, ended the speech of a request; max_frames raises it")
 
@@ -141,8 +140,8 @@ class Speech:
         for chunk in chain([self._first], self._chunks):
             self._check(chunk)
             self._samples += len(chunk.samples)
-            yield self._encoder.add(chunk.samples)
-        yield self._encoder.end()
+            yield from _slices(self._encoder.add(chunk.samples))
+        yield from _slices(self._encoder.end())
 
     def _check(self, chunk) -> None:
         self.stats = chunk.stats
@@ -153,8 +152,7 @@ class Speech:
     def _as_events(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
         try:
             for data in pieces:
-                if data:
-                    yield _event({"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()})
+                yield _event({"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()})
         except S2Error as fault:
             yield _event({"type": "error", **_refusal(fault).body()})
             raise
@@ -165,6 +163,12 @@ class Speech:
         """Seconds of sound ahead of a player that began with the first piece. At most a minute is told: the model waits
         for a listener far behind, and who downloads a long text is none."""
         return min(self.seconds - (time.monotonic() - self._began), 60.0)
+
+
+def _slices(data: bytes) -> Iterator[bytes]:
+    """Pieces that a slow client takes in time; none of nothing."""
+    for begin in range(0, len(data), _SLICE):
+        yield data[begin:begin + _SLICE]
 
 
 def _event(content: dict) -> bytes:

@@ -1,10 +1,13 @@
 """Samples -> the bytes of a sound format, piece by piece: what one piece gives can be sent before the next is made.
 
+All formats but FLAC: many readers, libsndfile among them, take no FLAC whose length its header does not tell.
+
 Knows encoders; no files, no network.
 """
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,19 +55,21 @@ class Pcm:
 
 @dataclass(frozen=True)
 class _Codec:
-    """One of libsndfile's encoders. rates: those it takes, the first one for sound of any other; empty: all."""
+    """One of libsndfile's encoders. rates: those it takes, the first one for sound of any other; empty: all. streams:
+    whether what it writes can be used before its header is complete."""
 
     content_type: str
     format: str
     subtype: str
     rates: tuple[int, ...] = ()
+    streams: bool = True
 
 
 class Encoded:
     """A compressed format, as libsndfile writes it.
 
-    FLAC is of unknown length. MP3 has a constant bit rate, so that players can tell its length; its first frame, which
-    files keep for their length, is 26 ms of silence. Opus leaves in Ogg pages of a second.
+    MP3 has a constant bit rate, so that players can tell its length; its first frame, which files keep for that, is 26 ms
+    of silence. Opus leaves in Ogg pages of a second.
     """
 
     def __init__(self, rate: int, codec: _Codec):
@@ -74,7 +79,7 @@ class Encoded:
         own_rate = rate if not codec.rates or rate in codec.rates else codec.rates[0]
         self._resampler = StreamResampler(rate, own_rate)
         self._pcm = codec.subtype.startswith("PCM")
-        self._tape = _Tape()
+        self._tape = _Tape() if codec.streams else _Whole()
         self._error = soundfile.LibsndfileError
         keywords = _mp3_bitrate(own_rate) if codec.format == "MP3" else {}
         if codec.format == "OGG":
@@ -91,7 +96,7 @@ class Encoded:
     def end(self) -> bytes:
         self._encode(self._resampler.flush())
         self._guard(self._file.close)
-        return self._tape.take()
+        return self._tape.rest()
 
     def _encode(self, samples: np.ndarray) -> None:
         samples = np.clip(samples, -1, 1)
@@ -130,8 +135,21 @@ class _Tape:
         return self._position
 
     def take(self) -> bytes:
+        """What can be sent now."""
         data, self._fresh = bytes(self._fresh), bytearray()
         return data
+
+    rest = take  # after the encoder has closed it
+
+
+class _Whole(io.BytesIO):
+    """The same for a format that has to be complete: nothing can be sent before it is closed."""
+
+    def take(self) -> bytes:
+        return b""
+
+    def rest(self) -> bytes:
+        return self.getvalue()
 
 
 def _mp3_bitrate(rate: int) -> dict:
@@ -141,7 +159,7 @@ def _mp3_bitrate(rate: int) -> dict:
 
 
 _CODECS = {
-    "flac": _Codec("audio/flac", "FLAC", "PCM_16"),
+    "flac": _Codec("audio/flac", "FLAC", "PCM_16", streams=False),
     "mp3": _Codec("audio/mpeg", "MP3", "MPEG_LAYER_III",
                   (48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)),
     "opus": _Codec("audio/ogg; codecs=opus", "OGG", "OPUS", (48000, 24000, 16000, 12000, 8000)),

@@ -1,0 +1,76 @@
+"""A server with a fake model on a free port of this machine."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from s2mlx import locations
+from s2mlx.server.access import Access
+from s2mlx.server.listener import Server
+from s2mlx.server.service import Service
+from s2mlx.voice import Voice, VoiceLibrary
+
+from .fakes import BOOKS, Client, FakeSynthesizer
+
+
+@pytest.fixture
+def tts():
+    return FakeSynthesizer()
+
+
+@pytest.fixture
+def library(tmp_path, monkeypatch):
+    monkeypatch.setattr(locations, "assets_dir", lambda: None)
+    library = VoiceLibrary(tmp_path / "voices")
+    library.add("anna", Voice(np.ones((BOOKS, 3), np.int32), "Anna's words."))
+    return library
+
+
+@pytest.fixture
+def start(tts, library):
+    """start(key=..., origins=..., only_here=..., **options of Service) -> a running Server; `log` and `faults` are lists."""
+    running = []
+
+    def start(key=None, origins=(), only_here=True, **options):
+        log, faults = [], []
+        server = Server("127.0.0.1", 0, log=log.append, fault=faults.append)
+        server.listen(Service(tts, "fake", also=("Fake S2",), library=library, log=log.append, **options),
+                      Access(key, origins, only_here))
+        server.log_lines, server.faults = log, faults
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        running.append((server, thread))
+        return server
+
+    yield start
+    tts.go.set()
+    for server, thread in running:
+        server.shutdown()
+        thread.join()
+        server.stop()
+        assert not server.faults
+
+
+@pytest.fixture
+def server(start):
+    return start()
+
+
+@pytest.fixture
+def connect():
+    """connect(server) -> Client, closed after the test."""
+    clients = []
+
+    def connect(server):
+        clients.append(Client(server.server_address))
+        return clients[-1]
+
+    yield connect
+    for client in clients:
+        client.close()
+
+
+@pytest.fixture
+def client(server, connect):
+    return connect(server)

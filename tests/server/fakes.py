@@ -1,0 +1,160 @@
+"""A synthesizer without a model, and a client that sends exactly the bytes it is told to."""
+
+import json
+import socket
+import threading
+
+import numpy as np
+
+from s2mlx.config import ModelConfig
+from s2mlx.speech import CANCELLED, STOP, Audio, AudioChunk, Stats
+from s2mlx.voice import Voice
+
+RATE, FRAME, BOOKS = 44100, 2048, 10
+
+
+class FakeSynthesizer:
+    """Speaks `frames` frames of one value, one request at a time; each frame waits for `go`, as if it took its time.
+
+    fail_at: frame that raises `failure`. `calls`: arguments of each stream; `cancelled`: texts that were cancelled.
+    """
+
+    name, path, sample_rate, num_codebooks, is_demo = "Fake S2", "/models/fake.gguf", RATE, BOOKS, False
+    config = ModelConfig(name="Fake S2")
+
+    def __init__(self, frames=4):
+        self.frames, self.finish, self.fail_at, self.failure = frames, STOP, None, None
+        self.go, self.calls, self.cancelled, self.said, self.cloned = threading.Event(), [], [], [], []
+        self.go.set()
+        self.waiting_at = 0  # frame that waits for `go`
+        self._one = threading.Lock()
+
+    def stream(self, text, *, voice=None, options=None, cancel=None, lead=None):
+        self.calls.append({"text": text, "voice": voice, "options": options, "lead": lead})
+        return self._chunks(text, options, cancel)
+
+    def say(self, text, *, voice=None, seed=None, cancel=None):
+        self.said.append(seed)
+        return Audio(np.zeros(FRAME, np.float32), RATE, np.full((BOOKS, 9), 1, np.int32), STOP)
+
+    def clone(self, clip, transcript, *, name="", cancel=None):
+        self.cloned.append(name)
+        return Voice(np.zeros((BOOKS, 5), np.int32), transcript, name=name)
+
+    def warm_up(self):
+        pass
+
+    def close(self):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def _chunks(self, text, options, cancel):
+        with self._one:
+            for frame in range(self.frames):
+                while frame >= self.waiting_at and not self.go.wait(0.002):
+                    if cancel.is_set():
+                        break
+                if cancel.is_set():
+                    self.cancelled.append(text)
+                    yield self._chunk(options, frame, 0, CANCELLED)
+                    return
+                if frame == self.fail_at:
+                    raise self.failure
+                yield self._chunk(options, frame + 1, 1, self.finish if frame == self.frames - 1 else None)
+            if not self.frames:
+                yield self._chunk(options, 0, 0, self.finish)
+
+    def _chunk(self, options, made, frames, reason):
+        seconds = made * FRAME / RATE
+        stats = Stats(7 if options.seed is None else options.seed, made, seconds, seconds / 2, 0.02, 0.01, 30, 1000)
+        return AudioChunk(np.full(frames * FRAME, 0.25, np.float32), RATE, np.zeros((BOOKS, frames), np.int32), 0, 1,
+                          (0, 1), stats, reason)
+
+
+class Answer:
+    def __init__(self, status, fields, body):
+        self.status, self.fields, self.body = status, fields, body
+
+    @property
+    def json(self):
+        return json.loads(self.body)
+
+    @property
+    def error(self):
+        """Its message, after a look at the form."""
+        error = self.json["error"]
+        assert set(error) == {"message", "type", "param", "code"} and error["message"]
+        return error["message"]
+
+
+class Client:
+    """A connection. Everything it waits for it waits for ten seconds at most."""
+
+    def __init__(self, address):
+        self.socket = socket.create_connection(address, 10)
+        self._file = self.socket.makefile("rb")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self._file.close()
+        self.socket.close()
+
+    def send(self, data):
+        self.socket.sendall(data if isinstance(data, bytes) else data.encode())
+
+    def post(self, content, path="/v1/audio/speech", **fields):
+        body = content if isinstance(content, bytes) else json.dumps(content).encode()
+        fields = {"Host": "localhost", "Content-Type": "application/json", "Content-Length": len(body), **fields}
+        lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items() if value is not None)
+        self.send(f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
+        return self
+
+    def ask(self, path, method="GET", **fields):
+        lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in {"Host": "localhost", **fields}.items())
+        self.send(f"{method} {path} HTTP/1.1\r\n{lines}\r\n")
+        return self.answer(method == "HEAD")
+
+    def head(self):
+        """(status, fields) of the next answer."""
+        status = int(self._file.readline().split()[1])
+        fields = {}
+        while line := self._file.readline().rstrip(b"\r\n"):
+            name, _, value = line.decode().partition(": ")
+            fields[name.lower()] = value
+        return status, fields
+
+    def chunk(self):
+        """The next one of a stream, empty at its end. A stream that breaks off is a ConnectionError."""
+        line = self._file.readline()
+        if not line:
+            raise ConnectionError("the stream broke off")
+        data = self._file.read(int(line, 16) + 2)
+        assert data.endswith(b"\r\n")
+        return data[:-2]
+
+    def answer(self, only_head=False):
+        status, fields = self.head()
+        if only_head or status in (100, 204):
+            return Answer(status, fields, b"")
+        if fields.get("transfer-encoding") == "chunked":
+            return Answer(status, fields, b"".join(iter(self.chunk, b"")))
+        if "content-length" in fields:
+            return Answer(status, fields, self._file.read(int(fields["content-length"])))
+        return Answer(status, fields, self._file.read())
+
+    def ended(self):
+        """Has the server closed the connection, with nothing more to read?"""
+        try:
+            return self._file.read(1) == b""
+        except ConnectionError:
+            return True

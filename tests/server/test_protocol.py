@@ -1,0 +1,85 @@
+"""The JSON of a request: what is taken, what is refused and with which words."""
+
+import json
+
+import pytest
+
+from s2mlx.options import Options
+from s2mlx.server.protocol import MOST_CHARACTERS, Refused, SpeechRequest, parse_speech
+
+
+def parse(**fields):
+    return parse_speech(json.dumps({"input": "Hello.", **fields}).encode())
+
+
+def test_the_least_and_the_most():
+    assert parse() == SpeechRequest("Hello.")
+    assert parse(model="tts-1", voice="alloy", response_format="pcm", speed=1.0, stream_format="sse", instructions="",
+                 temperature=0.5, top_p=1, top_k=0, seed=2**64 - 1, max_frames=9, min_frames=2, pause_ms=0) == SpeechRequest(
+        "Hello.", "tts-1", "alloy", "pcm", True,
+        Options(temperature=0.5, top_p=1, top_k=0, seed=2**64 - 1, max_frames=9, min_frames=2, pause_ms=0))
+
+
+def test_null_is_absent_and_a_voice_may_be_an_object():
+    assert parse(voice=None, speed=None, seed=None, model=None) == SpeechRequest("Hello.")
+    assert parse(voice={"id": "anna"}).voice == "anna"
+
+
+@pytest.mark.parametrize("fields, param, words", [
+    ({"input": ""}, "input", "nothing to say"),
+    ({"input": " \n"}, "input", "nothing to say"),
+    ({"input": None}, "input", "nothing to say"),
+    ({"input": 7}, "input", "string"),
+    ({"input": ["a"]}, "input", "string"),
+    ({"input": "a\0b"}, "input", "NUL"),
+    ({"input": "a\ud800"}, "input", "surrogate"),
+    ({"input": "x" * (MOST_CHARACTERS + 1)}, "input", "at most 16384"),
+    ({"voice": 3}, "voice", "string"),
+    ({"voice": {"id": 3}}, "voice", "string"),
+    ({"voice": {"name": "x"}}, "voice", "string"),
+    ({"voice": "a\0"}, "voice", "NUL"),
+    ({"model": {}}, "model", "string"),
+    ({"response_format": "aac"}, "response_format", "aac"),
+    ({"response_format": "mp4"}, "response_format", "one of mp3"),
+    ({"response_format": ["mp3"]}, "response_format", "one of mp3"),
+    ({"stream_format": "ws"}, "stream_format", "one of audio, sse"),
+    ({"speed": 1.5}, "speed", "pace"),
+    ({"speed": 1e999}, None, "JSON"),
+    ({"speed": "1"}, "speed", "number"),
+    ({"speed": True}, "speed", "number"),
+    ({"instructions": "Be kind."}, "instructions", "stage directions"),
+    ({"nonsense": 1}, "nonsense", "unknown field 'nonsense'"),
+    ({"temperature": "hot"}, "temperature", "number"),
+    ({"temperature": 11}, "temperature", "between 0 and 10"),
+    ({"temperature": 10**400}, None, "too large"),
+    ({"top_p": 0}, "top_p", "above 0"),
+    ({"top_k": 1.5}, "top_k", "whole number"),
+    ({"top_k": True}, "top_k", "whole number"),
+    ({"seed": -1}, "seed", "2^64"),
+    ({"seed": 2**64}, "seed", "2^64"),
+    ({"max_frames": 0}, "max_frames", "at least 1"),
+    ({"max_frames": 5, "min_frames": 6}, "min_frames", "max_frames"),
+])
+def test_what_is_wrong_is_named(fields, param, words):
+    with pytest.raises(Refused, match=words.replace("^", r"\^")) as caught:
+        parse(**fields)
+    assert caught.value.status == 400
+    assert caught.value.body()["error"]["type"] == "invalid_request_error" and caught.value.param == param
+
+
+@pytest.mark.parametrize("body, words", [
+    (b"", "valid JSON"), (b"{", "valid JSON"), (b'{"input": "a" "b"}', "valid JSON"), (b"[1]", "JSON object"),
+    (b'"text"', "JSON object"), (b"null", "JSON object"), (b'{"input": "caf\xe9"}', "UTF-8"),
+    ('{"input": "x"}'.encode("utf-16"), "UTF-8"), (b"[" * 100_000, "nested"), (b'{"seed": ' + b"9" * 5000 + b"}", "JSON"),
+    (b'{"input": "x", "speed": NaN}', "NaN"), (b'\xef\xbb\xbf{"input": "x"}', "JSON")])
+def test_what_is_no_json_object(body, words):
+    with pytest.raises(Refused, match=words) as caught:
+        parse_speech(body)
+    assert caught.value.status == 400
+
+
+def test_the_longest_input_fits_the_body_limit():
+    from s2mlx.server.incoming import BODY_BYTES
+
+    body = json.dumps({"input": "\U0001f600" * MOST_CHARACTERS}).encode()
+    assert len(body) < BODY_BYTES and len(parse_speech(body).text) == MOST_CHARACTERS
