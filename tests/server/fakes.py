@@ -114,7 +114,7 @@ class Client:
 
     def post(self, content, path="/v1/audio/speech", **fields):
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
-        fields = {"Host": "localhost", "Content-Type": "application/json", "Content-Length": len(body), **fields}
+        fields = {"Host": "localhost", "Content_Type": "application/json", "Content_Length": len(body), **fields}
         lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items() if value is not None)
         self.send(f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
         return self

@@ -1,0 +1,269 @@
+"""Speech over a real socket: streamed, cancelled, queued, in a voice."""
+
+import base64
+import io
+import json
+import time
+
+import numpy as np
+import pytest
+import soundfile
+
+from s2mlx.audio.files import pcm16, stream_wav_header
+from s2mlx.errors import GenerationError, ModelError, UsageError
+from s2mlx.options import Options
+from s2mlx.server import handler, outgoing
+from s2mlx.speech import LENGTH
+from s2mlx.voice import Voice
+
+from .fakes import BOOKS, FRAME, RATE
+
+HELLO = {"input": "Hello.", "response_format": "wav", "voice": "anna"}
+WAV = stream_wav_header(RATE) + pcm16(np.full(4 * FRAME, 0.25, np.float32))
+
+
+def until(what):
+    end = time.monotonic() + 10
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def test_sound_and_what_the_model_was_asked(tts, client):
+    answer = client.post({**HELLO, "model": "tts-1", "seed": 5, "temperature": 0.5, "max_frames": 9}).answer()
+    assert answer.status == 200 and answer.fields["content-type"] == "audio/wav" and answer.body == WAV
+    assert answer.fields["s2mlx-seed"] == "5"
+    [call] = tts.calls
+    assert call["text"] == "Hello." and call["voice"].name == "anna"
+    assert call["options"] == Options(seed=5, temperature=0.5, max_frames=9)
+
+
+@pytest.mark.parametrize("format, kind", [("mp3", "audio/mpeg"), ("flac", "audio/flac"), ("pcm", "audio/pcm"),
+                                          ("opus", "audio/ogg; codecs=opus")])
+def test_every_format_is_served(client, format, kind):
+    answer = client.post({**HELLO, "response_format": format}).answer()
+    assert answer.status == 200 and answer.fields["content-type"] == kind
+    if format != "pcm":
+        assert soundfile.info(io.BytesIO(answer.body)).channels == 1
+
+
+def test_the_sound_leaves_while_it_is_made(tts, client):
+    tts.go.clear()
+    tts.waiting_at = 2
+    client.post(HELLO)
+    assert client.head()[0] == 200
+    first = client.chunk() + client.chunk()
+    assert first == WAV[:44 + 4 * FRAME] and not tts.go.is_set()
+    tts.go.set()
+    assert first + b"".join(iter(client.chunk, b"")) == WAV
+    lead = tts.calls[0]["lead"]()
+    assert 0 < lead <= 4 * FRAME / RATE
+
+
+def test_http_1_0_ends_with_the_connection(client):
+    body = json.dumps(HELLO)
+    client.send(f"POST /v1/audio/speech HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}")
+    answer = client.answer()
+    assert answer.body == WAV and answer.fields["connection"] == "close" and "transfer-encoding" not in answer.fields
+
+
+def test_events(client):
+    answer = client.post({**HELLO, "stream_format": "sse"}).answer()
+    assert answer.fields["content-type"] == "text/event-stream"
+    events = [json.loads(part.removeprefix("data: ")) for part in answer.body.decode().split("\n\n") if part]
+    assert [e["type"] for e in events] == 4 * ["speech.audio.delta"] + ["speech.audio.done"]
+    assert b"".join(base64.b64decode(e["audio"]) for e in events[:-1]) == WAV
+    assert events[-1]["usage"] == {"input_tokens": 30, "output_tokens": 4, "total_tokens": 34}
+
+
+@pytest.mark.parametrize("waiting_at", [0, 2])
+def test_a_client_that_leaves_cancels(tts, server, connect, waiting_at):
+    """Before the first sound, and amid the speech."""
+    tts.go.clear()
+    tts.waiting_at = waiting_at
+    leaving, staying = connect(server), connect(server)
+    leaving.post({**HELLO, "input": "Never heard."})
+    if waiting_at:
+        leaving.head()
+        leaving.chunk()
+    until(lambda: tts.calls)
+    staying.post(HELLO)
+    leaving.close()
+    until(lambda: tts.cancelled)
+    tts.go.set()
+    assert staying.answer().body == WAV and tts.cancelled == ["Never heard."]
+
+
+def test_who_leaves_with_another_request_sent_cancels_too(tts, server, connect):
+    """What is left to read is not the end of the connection; that the client is gone shows all the same."""
+    tts.go.clear()
+    leaving = connect(server).post({**HELLO, "input": "Never heard."})
+    until(lambda: tts.calls)
+    leaving.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    leaving.close()
+    until(lambda: tts.cancelled)
+
+
+def test_a_second_request_in_the_pipe_is_answered_in_turn(client):
+    client.post(HELLO)
+    client.post({**HELLO, "input": ""})
+    client.post(HELLO)
+    assert [client.answer().status for _ in range(3)] == [200, 400, 200]
+
+
+def test_the_queue_is_bounded(tts, start, connect):
+    server = start(waiting=1)
+    tts.go.clear()
+    first, second, third = (connect(server) for _ in range(3))
+    first.post(HELLO)
+    until(lambda: len(tts.calls) == 1)
+    second.post({**HELLO, "input": "Second."})
+    until(lambda: len(tts.calls) == 2)
+    answer = third.post(HELLO).answer()
+    assert answer.status == 503 and int(answer.fields["retry-after"]) > 0 and answer.json["error"]["code"] == "server_busy"
+    second.close()  # whoever left while waiting holds no place
+    until(lambda: connect(server).ask("/health").json["requests"] == 1)
+    third.post({**HELLO, "input": "Third."})
+    until(lambda: len(tts.calls) == 3)
+    tts.go.set()
+    assert first.answer().body == third.answer().body == WAV and tts.cancelled == ["Second."]
+
+
+def test_a_slow_reader_is_let_go(tts, server, connect, monkeypatch):
+    monkeypatch.setattr(outgoing, "WRITE_SECONDS", 0.2)
+    tts.frames = 3000  # 12 MB, more than sockets hold
+    slow, other = connect(server), connect(server)
+    slow.post({**HELLO, "input": "Slow."})
+    until(lambda: tts.calls)
+    tts.frames = 4
+    assert other.post(HELLO).answer().body == WAV
+    until(lambda: any("left after" in line for line in server.log_lines))
+
+
+def test_a_reader_must_keep_half_the_pace(tts, server, client, monkeypatch):
+    monkeypatch.setattr(handler, "PATIENCE", -1000.0)
+    client.post(HELLO)
+    client.head()
+    with pytest.raises(ConnectionError):
+        while client.chunk():
+            pass
+
+
+@pytest.mark.parametrize("failure, status, kind", [
+    (UsageError("there is no text to speak"), 400, "invalid_request_error"),
+    (GenerationError("the text is too long for the context"), 400, "invalid_request_error"),
+    (ModelError("the file is damaged"), 500, "server_error")])
+def test_a_failure_before_the_first_sound(tts, client, failure, status, kind):
+    tts.fail_at, tts.failure = 0, failure
+    answer = client.post(HELLO).answer()
+    assert answer.status == status and answer.error == str(failure) and answer.json["error"]["type"] == kind
+    tts.fail_at = None
+    assert client.post(HELLO).answer().body == WAV
+
+
+def test_out_of_memory_is_the_servers_fault(tts, client):
+    tts.fail_at, tts.failure = 0, GenerationError("out of memory")
+    tts.failure.__cause__ = MemoryError()
+    assert client.post(HELLO).answer().status == 500
+
+
+def test_a_failure_amid_the_speech_breaks_it_off(tts, server, connect):
+    tts.fail_at, tts.failure = 2, ModelError("broken")
+    client = connect(server).post(HELLO)
+    client.head()
+    assert len(client.chunk()) and len(client.chunk())
+    with pytest.raises(ConnectionError):
+        client.chunk()
+    body = json.dumps(HELLO)
+    old = connect(server)
+    old.send(f"POST /v1/audio/speech HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}")
+    with pytest.raises(ConnectionError):
+        old.answer()
+    client = connect(server).post({**HELLO, "stream_format": "sse"})
+    client.head()
+    client.chunk(), client.chunk()
+    event = json.loads(client.chunk().removeprefix(b"data: "))
+    assert event["type"] == "error" and event["error"]["message"] == "broken"
+
+
+def test_a_fault_of_ours_is_told_at_both_ends(tts, server, connect):
+    tts.failure = ZeroDivisionError("ours")
+    for tts.fail_at in (0, 2):
+        client = connect(server).post(HELLO)
+        if not tts.fail_at:
+            answer = client.answer()
+            assert answer.status == 500 and "ours" not in answer.error and client.ask("/health").status == 200
+        else:
+            with pytest.raises(ConnectionError):
+                client.answer()
+    until(lambda: len(server.faults) == 2)
+    assert {type(fault) for fault in server.faults} == {ZeroDivisionError}
+    server.faults.clear()
+
+
+def test_no_sound_at_all_is_an_error(tts, client):
+    tts.frames = 0
+    assert "before its first sound" in client.post(HELLO).answer().error
+
+
+def test_a_limit_that_ended_the_speech_is_said(tts, server, client):
+    tts.finish = LENGTH
+    client.post(HELLO).answer()
+    until(lambda: any("limit of frames" in line for line in server.log_lines))
+
+
+def test_models(client):
+    for name in ("fake", "Fake S2", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15", "tts-1-1106"):
+        assert client.post({**HELLO, "model": name}).answer().status == 200
+        assert client.ask("/v1/models/" + name.replace(" ", "%20")).json["id"] == "fake"
+    for name in ("gpt-4", "tts-2", "tts-1-", ""):
+        answer = client.post({**HELLO, "model": name}).answer()
+        assert answer.status == 404 and answer.json["error"]["code"] == "model_not_found"
+    assert client.ask("/v1/models/nobody").status == 404
+    assert [m["id"] for m in client.ask("/v1/models").json["data"]] == ["fake"]
+
+
+def test_voices(tts, client, library):
+    assert client.ask("/v1/audio/voices").json == {"voices": [{"id": "anna", "name": "anna"}]}
+    assert client.post({**HELLO, "voice": " Anna "}).answer().status == 200
+    answer = client.post({**HELLO, "voice": "bert"}).answer()
+    assert answer.status == 400 and "anna" in answer.error and answer.json["error"]["param"] == "voice"
+    library.add("bert", Voice(np.ones((BOOKS, 3), np.int32), "Bert's words."))
+    assert client.post({**HELLO, "voice": "bert"}).answer().status == 200
+
+
+@pytest.mark.parametrize("name", ["../anna", "/etc/passwd", "anna.s2voice", ".", "~/x.s2voice", "x" * 9999])
+def test_a_voice_is_a_name_and_never_a_path(client, name):
+    assert client.post({**HELLO, "voice": name}).answer().status == 400
+
+
+def test_openai_voices_are_the_default_one(tts, start, connect):
+    default = Voice(np.full((BOOKS, 3), 2, np.int32), "Default.")
+    server = start(voice=default)
+    client = connect(server)
+    for voice in ("alloy", "alloy", None):
+        assert client.post({**HELLO, "voice": voice}).answer().status == 200
+    assert all(call["voice"] == default for call in tts.calls) and not tts.said
+    assert sum("no saved voice alloy" in line for line in server.log_lines) == 1
+
+
+def test_openai_voices_without_a_default_are_made_up_once(tts, client, library):
+    for voice in ("alloy", None, "Echo", "alloy"):
+        assert client.post({**HELLO, "voice": voice}).answer().status == 200
+    alloy, none, echo, again = (call["voice"] for call in tts.calls)
+    assert alloy == none == again and alloy.name == "alloy" and echo.name == "echo"
+    assert len(set(tts.said)) == len(tts.said) == 6  # two voices, three tries each: the fake's are all too short
+    library.add("alloy", Voice(np.full((BOOKS, 3), 3, np.int32), "My alloy."))
+    client.post({**HELLO, "voice": "alloy"}).answer()
+    assert tts.calls[-1]["voice"].transcript == "My alloy."
+
+
+def test_a_voice_of_another_model_is_made_again_from_its_clip(tts, client, library):
+    other = Voice(np.ones((3, 3), np.int32), "Words.")
+    library.add("bare", other)
+    assert "bare" not in str(client.ask("/v1/audio/voices").json)
+    assert client.post({**HELLO, "voice": "bare"}).answer().json["error"]["param"] == "voice"
+    library.add("kept", other, clip=(np.full(RATE, 0.1, np.float32), RATE))
+    for _ in range(2):
+        assert client.post({**HELLO, "voice": "kept"}).answer().status == 200
+    assert tts.cloned == ["kept"]
