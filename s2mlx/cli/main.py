@@ -25,6 +25,7 @@ COMMANDS = {
     "encode": "audio -> codes (.npy)",
     "decode": "codes (.npy) -> audio",
     "info": "what a model file holds and the memory it needs",
+    "convert": "a model of another type: checkpoint folder or GGUF -> GGUF",
     "download": "fetch a model into the shared Hugging Face cache",
     "bench": "measure a model on this machine",
     "serve": "an OpenAI-compatible speech server",

@@ -49,6 +49,7 @@ class GGUFFile:
     """An open, checked GGUF file.
 
     metadata: key -> int, float, bool, str, or numpy array of numbers; arrays of strings (vocabularies) are passed over.
+    raw_keys: key -> its type and value as they stand in the file, for who writes them again.
     entries: name -> Entry, in the file's order.
     """
 
@@ -57,7 +58,7 @@ class GGUFFile:
         cursor = _Cursor(self.file.map, self.file.path)
         version, tensors, keys = _preamble(cursor)
         self.version = version
-        self.metadata = _read_metadata(cursor, keys)
+        self.metadata, self.raw_keys = _read_metadata(cursor, keys)
         infos = _read_infos(cursor, tensors)
         self.entries = _place(cursor, infos, _alignment(cursor, self.metadata))
 
@@ -123,15 +124,17 @@ def _preamble(cursor) -> tuple[int, int, int]:
     return version, tensors, keys
 
 
-def _read_metadata(cursor, count) -> dict:
-    metadata = {}
+def _read_metadata(cursor, count) -> tuple[dict, dict[str, bytes]]:
+    metadata, raw = {}, {}
     for i in range(count):
         key = cursor.name(f"the name of key {i}")
         what = f"key {key!r}"
         if key in metadata:
             cursor.fail(f"{what} appears twice")
+        begin = cursor.at
         metadata[key] = _read_value(cursor, cursor.u32(what), what)
-    return {key: value for key, value in metadata.items() if value is not None}
+        raw[key] = cursor.buffer[begin:cursor.at]
+    return {key: value for key, value in metadata.items() if value is not None}, raw
 
 
 def _read_value(cursor, kind, what):

@@ -1,0 +1,66 @@
+"""A model -> one GGUF file in s2.cpp's layout, its tokenizer beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gguf.constants import GGML_QUANT_VERSION, LlamaFileType
+
+from ..errors import UsageError
+from ..model_facts import is_s2_pro
+from ..weights.blocks import FLOATS
+from . import Converted
+from .encode import chunks, workers
+from .gguf_writer import header, padding, value
+from .output import Output, synced
+from .source import Source
+from .types import Plan, plan
+
+_L = LlamaFileType
+_FILE_TYPES = {"f32": _L.ALL_F32, "q3_k": _L.MOSTLY_Q3_K_S, "q4_k": _L.MOSTLY_Q4_K_S, "q5_k": _L.MOSTLY_Q5_K_S}
+
+
+def write_gguf(source: Source, target: Path, type: str, force: bool, on_plan, on_progress, hold) -> Converted:
+    """See `convert`."""
+    made = plan(source.checkpoint, type)
+    if source.gguf and all(job.same for job in made.jobs):
+        raise UsageError(f"{source.path} has nothing that {type} would make smaller")
+    beside, made = source.companions(made)
+    output = Output(target, source=source.path, force=force, beside=beside)
+    head = header(keys(source, made), [(job.name, job.tensor.shape, job.kind, job.nbytes) for job in made.jobs])
+    total = len(head) + sum(job.nbytes + padding(job.nbytes) for job in made.jobs)
+    output.check_space(total)
+    on_plan(made)
+    with output, workers() as pool:
+        with open(output.temporary, "xb") as file:
+            file.write(head)
+            _write_tensors(file, made, pool, on_progress)
+            synced(file)
+        with hold():
+            output.commit()
+    return Converted(target, total, made, is_s2_pro(source.config))
+
+
+def keys(source: Source, made: Plan) -> dict[str, bytes]:
+    """The source's metadata, and what tells the types of the file."""
+    found = source.keys() | {"general.file_type": value(int(file_type(made.type)))}
+    if any(job.kind not in FLOATS for job in made.jobs):
+        found["general.quantization_version"] = value(GGML_QUANT_VERSION)
+    return found
+
+
+def file_type(type: str) -> LlamaFileType:
+    """What files of one type, or one mix, call themselves."""
+    return _FILE_TYPES[type] if type in _FILE_TYPES else _L["MOSTLY_" + type.upper()]
+
+
+def _write_tensors(file, made: Plan, pool, on_progress) -> None:
+    done, total = 0, made.source_bytes
+    for job in made.jobs:
+        written = 0
+        for part, read in chunks(job, pool):
+            written += file.write(part)
+            done += read
+            on_progress(done, total)
+        assert written == job.nbytes, (job.name, written)
+        file.write(bytes(padding(written)))
