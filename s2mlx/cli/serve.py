@@ -15,7 +15,7 @@ _EPILOG = """\
 POST /v1/audio/speech with JSON:
   input             the text, at most 16384 characters (required)
   voice             a saved or built-in voice; OpenAI's names (alloy, ...) mean a saved voice of that name, else the one
-                    of -v, else one that the model makes up at first use and keeps to
+                    of -v, else a built-in one, else one that the model makes up at first use and keeps to
   response_format   mp3 (default), opus, flac, wav, or pcm: 16-bit mono at 24 kHz; sent while it is generated
   stream_format     audio, or sse: events with the sound in base64
   model             what /v1/models lists, tts-1, tts-1-hd or gpt-4o-mini-tts

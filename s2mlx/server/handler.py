@@ -111,7 +111,8 @@ class Handler(socketserver.BaseRequestHandler):
             self._whole(head, 204, headers={"Allow": methods, **access.preflight(head, methods)})
             return
         if head.method not in allowed:
-            raise Refused(405, f"{path} takes {' and '.join(allowed)}, not {head.method[:20]}", headers={"Allow": methods})
+            raise Refused(405, f"{path} takes {' and '.join(allowed)}, not {head.method[:20]}",
+                          headers={"Allow": methods})
         if path != HEALTH:
             access.check_key(head)
         if answer:
@@ -159,8 +160,8 @@ class Handler(socketserver.BaseRequestHandler):
             self._out.fail()
             raise Ended from None
         except (Cancelled, OSError):
-            self.server.log(f"a request was left after {speech.seconds:.1f} s of speech: its client is gone or does not "
-                            "read, or the server is stopping")
+            self.server.log(f"a request was left after {speech.seconds:.1f} s of speech: its client is gone or does "
+                            "not read, or the server is stopping")
             self._out.fail()
             raise
 

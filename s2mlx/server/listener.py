@@ -128,8 +128,8 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         except OSError as fault:
             self.server_close()
             host, port = self.server_address[:2]
-            raise S2Error(f"cannot listen on {host} port {port}: {fault.strerror or fault}; another --port may be free, "
-                          "--port 0 takes one that is") from None
+            raise S2Error(f"cannot listen on {host} port {port}: {fault.strerror or fault}; another --port may be "
+                          "free, --port 0 takes one that is") from None
 
     def _all_left(self) -> bool:
         return self._change.wait_for(lambda: not self._handlers, _END_SECONDS)

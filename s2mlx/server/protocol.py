@@ -84,8 +84,8 @@ def _check_unsupported(fields: dict) -> None:
     if speed != 1:
         raise _wrong("speed", "this model speaks at its own pace: speed must be 1.0 or left out")
     if _string(fields, "instructions"):
-        raise _wrong("instructions", "this model takes no instructions; leave the field out, and write stage directions "
-                                     "for S2 Pro into the input, such as [whispering]")
+        raise _wrong("instructions", "this model takes no instructions; leave the field out, and write stage "
+                                     "directions for S2 Pro into the input, such as [whispering]")
     if fields.get("response_format") == "aac":
         raise _wrong("response_format", f"aac cannot be made here; take one of {', '.join(STREAMABLE)}")
 
@@ -95,8 +95,8 @@ def _text(fields: dict) -> str:
     if text is None or not text.strip():
         raise _wrong("input", "there is nothing to say: give the text as input")
     if len(text) > MOST_CHARACTERS:
-        raise _wrong("input", f"the input has {len(text)} characters, at most {MOST_CHARACTERS} are taken at once; split it",
-                     "string_above_max_length")
+        raise _wrong("input", f"the input has {len(text)} characters, and {MOST_CHARACTERS} are the most at once; "
+                              "split it", "string_above_max_length")
     return text
 
 

@@ -68,8 +68,8 @@ class _Codec:
 class Encoded:
     """A compressed format, as libsndfile writes it.
 
-    MP3 has a constant bit rate, so that players can tell its length; its first frame, which files keep for that, is 26 ms
-    of silence. Opus leaves in Ogg pages of a second.
+    MP3 has a constant bit rate, so that players can tell its length; its first frame, which files keep for that, is
+    26 ms of silence. Opus leaves in Ogg pages of a second.
     """
 
     def __init__(self, rate: int, codec: _Codec):

@@ -24,9 +24,9 @@ class Cancelled(Exception):
 
 
 class Voices:
-    """A saved voice is meant by its name. One of OpenAI's names, or none, means the default voice; where there is none,
-    the model makes a voice up for that name, from a fixed seed and once, so that a client hears the same one every
-    time and another one under another name."""
+    """A saved voice is meant by its name. One of OpenAI's names, or none, means the default voice. Without that one, a
+    built-in voice stands in, each name keeping to its own; and where none fits the model, the model makes a voice up,
+    from a fixed seed and once, so that a client hears the same one every time and another one under another name."""
 
     def __init__(self, tts, library: VoiceLibrary, default: Voice | None, log: Callable[[str], None]):
         self._tts, self._library, self._log = tts, library, log
@@ -37,20 +37,33 @@ class Voices:
 
     def names(self) -> list[str]:
         """The saved and built-in voices that this model can speak with."""
-        return [info.name for info in self._library.infos() if info.problem is None and self._fits(info)]
+        return [info.name for info in self._usable()]
 
     def get(self, name: str | None, cancel: threading.Event) -> Voice:
-        """Raises `Refused` for a name that means nothing here, `VoiceError` for a voice that cannot be used, `Cancelled`."""
+        """Raises `Refused` for a name that means nothing here, `VoiceError` for a voice that cannot be used, and
+        `Cancelled`."""
         saved = {key(known): known for known in self._library.names()}
         if name is not None and key(name.strip()) in saved:
             return self._fitting(self._library.get(saved[key(name.strip())]), cancel)
         if name is not None and key(name.strip()) not in OPENAI:
             known = ", ".join(list(saved.values())[:20]) or "none is saved"
             raise Refused(400, f"there is no voice {printable(name)!r}; the voices here: {known}", param="voice")
+        return self._stand_in(key(name.strip()) if name else None, cancel)
+
+    def _stand_in(self, name: str | None, cancel: threading.Event) -> Voice:
         if self._default is not None:
             self._explain(name, "the default voice speaks")
             return self._default
-        return self._made_up(key(name.strip()) if name else OPENAI[0], cancel)
+        builtin = [info.name for info in self._usable() if info.builtin]
+        number = OPENAI.index(name) if name else 0
+        if builtin:
+            chosen = builtin[number % len(builtin)]
+            self._explain(name, f"{chosen} speaks")
+            return self._fitting(self._library.get(chosen), cancel)
+        return self._made_up(OPENAI[number], cancel)
+
+    def _usable(self) -> list:
+        return [info for info in self._library.infos() if info.problem is None and self._fits(info)]
 
     def _fits(self, info) -> bool:
         if info.has_clip:
@@ -78,7 +91,8 @@ class Voices:
         return self._once(voice.fingerprint, clone)
 
     def _made_up(self, name: str, cancel: threading.Event) -> Voice:
-        """The model's own speech as a reference. The first that ends by itself and is about as long as its words take."""
+        """The model's own speech as a reference: the first that ends by itself and is about as long as its words
+        take."""
 
         def speak() -> Voice:
             self._explain(name, "the model makes one up and keeps to it")

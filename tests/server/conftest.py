@@ -29,7 +29,8 @@ def library(tmp_path, monkeypatch):
 
 @pytest.fixture
 def start(tts, library):
-    """start(key=..., origins=..., only_here=..., **options of Service) -> a running Server; `log` and `faults` are lists."""
+    """start(key=..., origins=..., only_here=..., **options of Service) -> a running Server, with lists of what it
+    told: `log_lines` and `faults`."""
     running = []
 
     def start(key=None, origins=(), only_here=True, **options):

@@ -115,13 +115,18 @@ class Client:
     def post(self, content, path="/v1/audio/speech", **fields):
         body = content if isinstance(content, bytes) else json.dumps(content).encode()
         fields = {"Host": "localhost", "Content_Type": "application/json", "Content_Length": len(body), **fields}
-        lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items() if value is not None)
-        self.send(f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode() + body)
+        self.send(f"POST {path} HTTP/1.1\r\n{_lines(fields)}\r\n".encode() + body)
+        return self
+
+    def post_1_0(self, content):
+        """As an old client, or a proxy, that knows no chunks."""
+        body = json.dumps(content)
+        self.send("POST /v1/audio/speech HTTP/1.0\r\nContent-Type: application/json\r\n"
+                  f"Content-Length: {len(body)}\r\n\r\n{body}")
         return self
 
     def ask(self, path, method="GET", **fields):
-        lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in {"Host": "localhost", **fields}.items())
-        self.send(f"{method} {path} HTTP/1.1\r\n{lines}\r\n")
+        self.send(f"{method} {path} HTTP/1.1\r\n{_lines({'Host': 'localhost', **fields})}\r\n")
         return self.answer(method == "HEAD")
 
     def head(self):
@@ -158,3 +163,7 @@ class Client:
             return self._file.read(1) == b""
         except ConnectionError:
             return True
+
+
+def _lines(fields):
+    return "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in fields.items() if value is not None)

@@ -32,8 +32,9 @@ def clean_environment(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("argv, words", [
-    (["--port", "65536"], "65535"), (["--port", "x"], "65535"), (["--queue", "-1"], "0 or more"), (["--api-key", " "], "empty"),
-    (["--cors", "example.org"], "origin"), (["--cors", "https://example.org/"], "origin"), (["words"], "words")])
+    (["--port", "65536"], "65535"), (["--port", "x"], "65535"), (["--queue", "-1"], "0 or more"),
+    (["--api-key", " "], "empty"), (["--cors", "example.org"], "origin"),
+    (["--cors", "https://example.org/"], "origin"), (["words"], "words")])
 def test_wrong_usage(run, argv, words):  # noqa: F811
     result = run("serve", *argv)
     assert result.code == 2 and words in result.error
@@ -68,18 +69,19 @@ def test_the_bundled_voice_speaks_and_a_signal_ends_it():
     except ModelError as fault:
         pytest.skip(str(fault))
     reset = lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGTERM)]
-    process = subprocess.Popen([sys.executable, "-m", "s2mlx", "serve", "--port", "0"], cwd=ROOT, text=True, preexec_fn=reset,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "S2MLX_API_KEY": "secret"})
+    process = subprocess.Popen([sys.executable, "-m", "s2mlx", "serve", "--port", "0"], cwd=ROOT, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=reset,
+                               env={**os.environ, "S2MLX_API_KEY": "secret"})
     try:
         words = process.stdout.readline().split()
         assert words[:3] == ["serving", "s2-nano", "at"]
         address = ("127.0.0.1", int(words[3].rpartition(":")[2].removesuffix("/v1")))
         with Client(address) as client:
             assert client.ask("/v1/models").status == 401
-            answer = client.post({"model": "tts-1", "voice": "clara", "input": "Good morning.", "response_format": "flac",
-                                  "seed": 1}, Authorization="Bearer secret").answer()
+            answer = client.post({"voice": "clara", "input": "Good morning.", "response_format": "flac", "seed": 1},
+                                 Authorization="Bearer secret").answer()
             samples, rate = soundfile.read(io.BytesIO(answer.body))
-            assert answer.status == 200 and rate == 22050 and 0.4 < len(samples) / rate < 4 and abs(samples).max() > 0.05
+            assert rate == 22050 and 0.4 < len(samples) / rate < 4 and abs(samples).max() > 0.05
             client.post({"input": "A long text. " * 200, "voice": "clara", "response_format": "pcm"},
                         Authorization="Bearer secret")
             assert client.head()[0] == 200 and client.chunk()

@@ -44,7 +44,7 @@ def test_an_error_keeps_the_connection_when_the_body_was_read(client):
 
 
 @pytest.mark.parametrize("fields, status", [
-    ({"Content_Type": "text/plain"}, 415), ({"Content_Type": None}, 415), ({"Content_Type": "multipart/form-data"}, 415),
+    ({"Content_Type": "text/plain"}, 415), ({"Content_Type": None}, 415), ({"Content_Type": "multipart/x"}, 415),
     ({"Content_Length": "x"}, 400), ({"Content_Length": "-5"}, 400), ({"Content_Length": "999999999"}, 413)])
 def test_an_error_before_the_body_ends_the_connection(client, fields, status):
     answer = client.post(HELLO, **fields).answer()
@@ -80,8 +80,8 @@ def test_a_body_in_chunks(client):
     assert client.answer().body == WAV
 
 
-@pytest.mark.parametrize("data", [b"\r\n\r\nGET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x00\xa5\r\n\r\n\r\n",
-                                  b"GET / HTTP/1.1\r\nbad\r\n\r\n", b"x" * 40_000])
+@pytest.mark.parametrize("data", [b"\r\n\r\nGET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+                                  b"\x16\x03\x01\x00\xa5\r\n\r\n\r\n", b"GET / HTTP/1.1\r\nbad\r\n\r\n", b"x" * 40_000])
 def test_bytes_that_are_no_request(server, connect, data):
     client = connect(server)
     client.send(data)
@@ -113,9 +113,8 @@ def test_an_idle_connection_is_closed_without_a_word(server, connect, monkeypatc
 def test_a_key(start, connect):
     client = connect(start(key="sécret"))
     assert client.ask("/health").status == 200
-    for given in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "sécret"}, {"Authorization": "Basic sécret"},
-                  {"Authorization": "Bearer "}):
-        answer = client.ask("/v1/models", **given)
+    for given in (None, "Bearer wrong", "sécret", "Basic sécret", "Bearer "):
+        answer = client.ask("/v1/models", Authorization=given)
         assert answer.status == 401 and answer.json["error"]["code"] == "invalid_api_key"
         assert "sécret" not in answer.body.decode() and answer.fields["www-authenticate"] == "Bearer"
     assert client.post(HELLO).answer().status == 401
@@ -126,8 +125,10 @@ def test_a_key(start, connect):
 
 
 @pytest.mark.parametrize("host, status", [
-    ("localhost:8000", 200), ("127.0.0.1", 200), ("[::1]:80", 200), ("mymac.local", 200), ("host.docker.internal:8000", 200),
-    ("evil.example", 403), ("evil.example:8000", 403), ("localhost.evil.example", 403), ("127.0.0.1.evil.example", 403)])
+    ("localhost:8000", 200), ("127.0.0.1", 200), ("[::1]:80", 200), ("mymac.local", 200),
+    ("host.docker.internal:80", 200),
+    ("evil.example", 403), ("evil.example:8000", 403), ("localhost.evil.example", 403),
+    ("127.0.0.1.evil.example", 403)])
 def test_a_page_whose_name_points_here_is_refused(client, host, status):
     assert client.ask("/health", Host=host).status == status
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from s2mlx import locations
 from s2mlx.audio.files import pcm16, stream_wav_header
 from s2mlx.errors import GenerationError, ModelError, UsageError
 from s2mlx.options import Options
@@ -61,9 +62,7 @@ def test_the_sound_leaves_while_it_is_made(tts, client):
 
 
 def test_http_1_0_ends_with_the_connection(client):
-    body = json.dumps(HELLO)
-    client.send(f"POST /v1/audio/speech HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}")
-    answer = client.answer()
+    answer = client.post_1_0(HELLO).answer()
     assert answer.body == WAV and answer.fields["connection"] == "close" and "transfer-encoding" not in answer.fields
 
 
@@ -120,7 +119,8 @@ def test_the_queue_is_bounded(tts, start, connect):
     second.post({**HELLO, "input": "Second."})
     until(lambda: len(tts.calls) == 2)
     answer = third.post(HELLO).answer()
-    assert answer.status == 503 and int(answer.fields["retry-after"]) > 0 and answer.json["error"]["code"] == "server_busy"
+    assert answer.status == 503 and int(answer.fields["retry-after"]) > 0
+    assert answer.json["error"]["code"] == "server_busy"
     second.close()  # whoever left while waiting holds no place
     until(lambda: connect(server).ask("/health").json["requests"] == 1)
     third.post({**HELLO, "input": "Third."})
@@ -174,11 +174,8 @@ def test_a_failure_amid_the_speech_breaks_it_off(tts, server, connect):
     assert len(client.chunk()) and len(client.chunk())
     with pytest.raises(ConnectionError):
         client.chunk()
-    body = json.dumps(HELLO)
-    old = connect(server)
-    old.send(f"POST /v1/audio/speech HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}")
     with pytest.raises(ConnectionError):
-        old.answer()
+        connect(server).post_1_0(HELLO).answer()
     client = connect(server).post({**HELLO, "stream_format": "sse"})
     client.head()
     client.chunk(), client.chunk()
@@ -245,6 +242,16 @@ def test_openai_voices_are_the_default_one(tts, start, connect):
         assert client.post({**HELLO, "voice": voice}).answer().status == 200
     assert all(call["voice"] == default for call in tts.calls) and not tts.said
     assert sum("no saved voice alloy" in line for line in server.log_lines) == 1
+
+
+def test_openai_voices_without_a_default_are_built_in_ones(tts, client, monkeypatch, tmp_path):
+    (tmp_path / "nano").mkdir()
+    for name, books in (("clara", BOOKS), ("bruno", BOOKS), ("other", 3)):
+        Voice(np.ones((books, 3), np.int32), name).save(tmp_path / "nano" / f"{name}.s2voice")
+    monkeypatch.setattr(locations, "assets_dir", lambda: tmp_path)
+    for voice in ("alloy", None, "ash", "ballad"):
+        assert client.post({**HELLO, "voice": voice}).answer().status == 200
+    assert [call["voice"].name for call in tts.calls] == ["bruno", "bruno", "clara", "bruno"] and not tts.said
 
 
 def test_openai_voices_without_a_default_are_made_up_once(tts, client, library):
