@@ -61,6 +61,7 @@ class S2App(Takes, App[int]):
         self.studio, self.library = studio, studio.library
         self._settings_path, self._log_path = config / "app.json", state / "app.log"
         self._kept, self._complaints = settings_file.load(self._settings_path)
+        self._written = self._kept  # what the file was told last
         self.settings = self._kept.replace(**overrides)
         self.session = Session(state)
         self.history = History(state / "history", studio.write_audio, studio.read_audio)
@@ -128,13 +129,18 @@ class S2App(Takes, App[int]):
             return "there is not enough memory for this"
         return f"{type(error).__name__}: {error} (a fault of this program; details in {self._log_path})"
 
+    def notify(self, message: str, **options) -> None:
+        """A notice as Textual shows it, except that nothing in it is markup: it names files, devices, voices."""
+        super().notify(message, **options | {"markup": False})
+
     def complain(self, error: BaseException, way_on: str = "") -> None:
         """Show an error where it stays readable: as a notice, and in the state line."""
         if isinstance(error, Dropped):
             return
         line = self.explain(error)
-        self.notify(f"{line}\n{way_on}".strip(), severity="error", timeout=12, markup=False)
-        self._main.status.say(line)
+        self.notify(f"{line}\n{way_on}".strip(), severity="error", timeout=12)
+        if self._main.ready:
+            self._main.status.say(line)
 
     def _log(self, error: BaseException) -> None:
         """Faults of this program keep their traceback, in a file."""
@@ -159,7 +165,9 @@ class S2App(Takes, App[int]):
     def _save_settings(self) -> None:
         """Jobs may overtake each other: whichever writes, writes what holds now."""
         with self._writing:
-            settings_file.save(self._settings_path, self._kept)
+            kept = self._kept
+            settings_file.update(self._settings_path, self._written, kept)
+            self._written = kept
 
     def _save_text(self) -> None:
         with self._writing:
@@ -243,20 +251,23 @@ class S2App(Takes, App[int]):
             if entry:
                 engine = self.room.engine
                 if engine and entry.model_name and entry.model_name != engine.name:
-                    self.notify(
-                        f"It was made with {entry.model_name}; with {engine.name} it will sound different.",
-                        markup=False,
-                    )
+                    self.notify(f"It was made with {entry.model_name}; with {engine.name} it will sound different.")
                 self._main.speak(entry.text, entry.voices, entry.request())
 
         self._main.silence()
         self.push_screen(HistoryScreen(), back)
 
+    def is_open(self, kind: type[Screen]) -> bool:
+        """A second one above it would undo what the first one does."""
+        return any(isinstance(screen, kind) for screen in self.screen_stack)
+
     def action_settings(self) -> None:
-        self.push_screen(SettingsScreen())
+        if not self.is_open(SettingsScreen):
+            self.push_screen(SettingsScreen())
 
     def action_help(self) -> None:
-        self.push_screen(HelpScreen(key_groups(self)))
+        if not self.is_open(HelpScreen):
+            self.push_screen(HelpScreen(key_groups(self)))
 
     def get_system_commands(self, screen: Screen) -> Iterable[SystemCommand]:
         return commands(self, screen)
@@ -282,6 +293,8 @@ class S2App(Takes, App[int]):
         self.keep_running_take()
         self.jobs.start("close devices", lambda job: self.studio.close())
         ended = self.jobs.leave(PATIENCE)
-        if ended and self.room.engine:
-            self.room.engine.close()
+        if ended:
+            self.session.leave()
+            if self.room.engine:
+                self.room.engine.close()
         return ended

@@ -12,6 +12,8 @@ from s2mlx.text_file import read_text_file
 
 from .paths import readable, typed
 from .screens.form import Field, Form
+from .screens.help import HelpScreen
+from .screens.settings import SettingsScreen
 from .themes import ALL
 
 if TYPE_CHECKING:
@@ -36,11 +38,13 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
         yield SystemCommand("Open a text file", "in place of the text here", lambda: _open_text(app))
         yield SystemCommand("Clear the text", "ctrl+z brings it back", main.editor.area.clear)
         yield SystemCommand("History", "everything spoken", app.action_history)
-    yield SystemCommand("Settings", "model, sampling, devices, latency, theme", app.action_settings)
+    if not app.is_open(SettingsScreen):
+        yield SystemCommand("Settings", "model, sampling, devices, latency, theme", app.action_settings)
     for theme in ALL:
         name = theme.name
         yield SystemCommand(f"Theme {name.removeprefix('s2-')}", "", lambda name=name: app.change(theme=name))
-    yield SystemCommand("Help", "keys, and how things are done", app.action_help)
+    if not app.is_open(HelpScreen):
+        yield SystemCommand("Help", "keys, and how things are done", app.action_help)
     yield SystemCommand("Quit", "at once; everything is kept", app.action_quit)
 
 

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from s2mlx.whole import write_bytes
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Within, no other process or thread is, by the lock file `path`. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path, "wb") as lock:
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -20,6 +33,8 @@ def read_json(path: Path, limit: int = 16 << 20) -> Any:
     try:
         if path.stat().st_size > limit:
             return None
-        return json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(path.read_text(encoding="utf-8"))
+        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair can be neither shown nor written
+        return value
     except (OSError, ValueError, RecursionError):
         return None

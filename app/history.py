@@ -6,11 +6,13 @@ Knows files only. Calls block on the disk: they are made from jobs.
 from __future__ import annotations
 
 import dataclasses
+import math
 import shlex
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +94,10 @@ class History:
         path = self._sound(utterance)
         if not path.exists():
             raise AudioError("the sound of this utterance is gone; speak it again with the same seed")
-        rate = int((read_json(self.folder / f"{utterance.id}.json") or {}).get("rate", 44100))
+        notes = read_json(self.folder / f"{utterance.id}.json")
+        rate = notes.get("rate") if isinstance(notes, dict) else None
+        if not isinstance(rate, int) or not 0 < rate <= 768_000:
+            rate = 44100
         return self._read_audio(path, rate), rate
 
     def remove(self, utterance: Utterance) -> None:
@@ -104,15 +109,41 @@ class History:
 
 
 def _read(path: Path) -> Utterance | None:
+    """The utterance of a file; None when a field of it is not what it should be."""
     stored = read_json(path)
-    if not isinstance(stored, dict) or not isinstance(stored.get("text"), str):
+    if not isinstance(stored, dict) or "text" not in stored:
         return None
-    known = {f.name for f in dataclasses.fields(Utterance)}
     try:
-        utterance = Utterance(**{k: v for k, v in stored.items() if k in known} | {"id": path.stem})
-        utterance = dataclasses.replace(utterance, voices=tuple(map(str, utterance.voices)), when=str(utterance.when),
-                                        seconds=float(utterance.seconds), frames=int(utterance.frames))
+        utterance = Utterance(**{name: read(stored[name]) for name, read in _FIELDS.items() if name in stored}, id=path.stem)
         utterance.request()
     except (TypeError, ValueError, OverflowError, S2Error):
         return None
     return utterance
+
+
+def _a(kind: type | tuple[type, ...]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise TypeError
+        return value
+
+    return read
+
+
+def _number(value: Any) -> float:
+    number = float(_a((int, float))(value))
+    if not math.isfinite(number):
+        raise ValueError
+    return number
+
+
+def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else read(value)
+
+
+_FIELDS = {
+    "text": _a(str), "voices": lambda value: tuple(map(_a(str), _a(list)(value))), "seed": _a(int), "options": _a(dict),
+    "model": _or_none(_a(str)), "model_name": _a(str), "compat": _or_none(_a(str)), "tokenizer": _or_none(_a(str)),
+    "when": _a(str), "seconds": _number, "frames": _a(int), "rtf": _or_none(_number), "first_audio": _or_none(_number),
+    "finish_reason": _a(str),
+}

@@ -1,4 +1,8 @@
-"""What must survive a crash: the text being written and a take that is not yet a voice. Knows files only."""
+"""What must survive a crash: the text being written and a take that is not yet a voice. Knows files only.
+
+    FOLDER/text.json     the text of the app that wrote last
+    FOLDER/takes/N/...   the take of each app that runs, and its recording under way: see slot, spool
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from .filing import read_json, write_json
+from .slot import Slot
 from .spool import Spool
 
 
@@ -25,11 +30,10 @@ class Session:
     """The state folder's view of one session."""
 
     def __init__(self, folder: Path):
-        self.folder = folder
         self._text = folder / "text.json"
-        self._take = folder / "unsaved-take.npy"
-        self._take_notes = folder / "unsaved-take.json"
-        self.spool = Spool(folder)
+        self._slot = Slot(folder / "takes")
+        self._take, self._take_notes = self._slot.folder / "take.npy", self._slot.folder / "take.json"
+        self.spool = Spool(self._slot.folder)
 
     def text(self) -> str:
         stored = read_json(self._text)
@@ -42,8 +46,8 @@ class Session:
 
     def keep_take(self, samples: np.ndarray, rate: int, transcript: str, name: str = "") -> None:
         """Put a take where a crash cannot reach it. Raises OSError."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        temporary = self._take.with_name(".unsaved-take.tmp")
+        self._take.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self._take.with_name("take.tmp")
         with open(temporary, "wb") as file:
             np.save(file, np.asarray(samples, np.float32), allow_pickle=False)
         write_json(self._take_notes, {"rate": rate, "transcript": transcript, "name": name})
@@ -80,3 +84,7 @@ class Session:
         for path in (self._take_notes, self._take):
             path.unlink(missing_ok=True)
         self.spool.drop()
+
+    def leave(self) -> None:
+        """What is kept is for the next app now."""
+        self._slot.leave()

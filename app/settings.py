@@ -10,8 +10,10 @@ from pathlib import Path
 from s2mlx.errors import UsageError
 from s2mlx.options import Options
 
-from .filing import read_json, write_json
+from .filing import locked, read_json, write_json
+from .tags import SPEAKERS
 
+ASIDE = ".bad"  # appended to the name of a file that cannot be read
 THEMES = ("s2-dark", "s2-light", "s2-contrast")
 
 
@@ -37,7 +39,7 @@ class Settings(Options):
         _need(self.compat in (None, "s2cpp"), "compat must be empty or s2cpp")
         _need(self.memory_limit_gb is None or 0 < self.memory_limit_gb <= 4096, "memory limit must be above 0 GB")
         _need(self.prebuffer is None or 0 <= self.prebuffer <= 60, "prebuffer must be between 0 and 60 seconds")
-        _need(len(self.cast) <= 16, "at most 16 speakers can be bound")
+        _need(len(self.cast) <= SPEAKERS, f"at most {SPEAKERS} speakers can be bound")
 
     def options(self) -> Options:
         """The options of a request alone."""
@@ -53,7 +55,8 @@ def load(path: Path) -> tuple[Settings, list[str]]:
     """Settings of the file, and a line for each entry that could not be used."""
     stored = read_json(path)
     if stored is None:
-        return Settings(), ([f"{path} could not be read: using defaults"] if path.exists() else [])
+        return Settings(), ([f"{path} could not be read: using defaults. The first change of a setting puts it aside as "
+                             f"{path.name}{ASIDE}"] if path.exists() else [])
     settings, complaints = Settings(), []
     known = {f.name for f in dataclasses.fields(Settings)}
     for name, value in (stored.items() if isinstance(stored, dict) else ()):
@@ -66,8 +69,28 @@ def load(path: Path) -> tuple[Settings, list[str]]:
     return settings, complaints
 
 
-def save(path: Path, settings: Settings) -> None:
-    write_json(path, dataclasses.asdict(settings))
+def update(path: Path, before: Settings, after: Settings) -> None:
+    """Write what has changed into the file. The rest stays as it is there: another app may have written it, or a newer
+    one; a file that cannot be read is put aside. Raises OSError."""
+    changes = {f.name: getattr(after, f.name) for f in dataclasses.fields(Settings)
+               if getattr(after, f.name) != getattr(before, f.name)}
+    if not changes:
+        return
+    with locked(path.with_name(path.name + ".lock")):
+        stored = read_json(path)
+        if not isinstance(stored, dict):
+            if path.exists():
+                path.replace(path.with_name(path.name + ASIDE))
+            stored = {}
+        if "languages" in changes:
+            changes["languages"] = _merged(stored.get("languages"), before.languages, after.languages)
+        write_json(path, stored | changes)
+
+
+def _merged(stored, before: dict, after: dict) -> dict:
+    """The table as stored, with what has changed in it from `before` to `after`."""
+    others = {k: v for k, v in stored.items() if k in after or k not in before} if isinstance(stored, dict) else {}
+    return others | {k: v for k, v in after.items() if before.get(k) != v}
 
 
 _FLOATS = {"temperature", "top_p", "memory_limit_gb", "prebuffer"}

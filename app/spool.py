@@ -1,12 +1,11 @@
 """A recording under way, on disk as it grows, so that the end of the process does not end the take.
 
-Raw little-endian float32 samples beside a note of what they are. The file is locked while it grows: a second app in the
-same state folder leaves it alone. Knows files, and of recorders only that they tell what they have heard.
+Raw little-endian float32 samples beside a note of what they are, in a folder that no other app uses. Knows files, and of
+recorders only that they tell what they have heard.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 from pathlib import Path
@@ -31,12 +30,10 @@ class Spool:
         return Following(self, recorder, begin, transcript, name)
 
     def open(self, rate: int, transcript: str, name: str) -> int:
-        """An empty locked file as a descriptor. Raises OSError, BlockingIOError when another process records."""
+        """An empty file as a descriptor. Raises OSError."""
         self._samples.parent.mkdir(parents=True, exist_ok=True)
-        file = os.open(self._samples, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        file = os.open(self._samples, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.ftruncate(file, 0)
             write_json(self._notes, {"rate": rate, "transcript": transcript, "name": name})
         except OSError:
             os.close(file)
@@ -47,9 +44,7 @@ class Spool:
         """samples float32 [n], rate, transcript, name of a recording that nobody ended; None without one."""
         notes = read_json(self._notes)
         try:
-            with open(self._samples, "rb") as file:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                data = file.read()
+            data = self._samples.read_bytes()
             rate = int(notes["rate"])
         except (OSError, ValueError, KeyError, TypeError, OverflowError):
             return None

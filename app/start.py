@@ -14,6 +14,8 @@ from .app import S2App
 from .studio import LocalStudio
 from .terminal import own_terminal
 
+INTERRUPTED = 130  # exit code, as the command has it
+
 
 def start(*, model: str | None, tokenizer: str | None, voice: str | None, device: str | None, text: str | None) -> int:
     """See `s2mlx_app.run`."""
@@ -29,10 +31,15 @@ def start(*, model: str | None, tokenizer: str | None, voice: str | None, device
         overrides["cast"] = (loaded.name,)
     app = S2App(studio, config_dir(), state_dir(), text=text, guests=guests, **overrides)
     log = state_dir() / "app.log"
-    with own_terminal(log):
-        app.run()
-    code, ended = app.return_code or 0, app.leave()
-    if code:
+    try:
+        with own_terminal(log):
+            app.run()
+        code = app.return_code or 0
+    except KeyboardInterrupt:  # a signal: the terminal is closed, or somebody ends the process
+        code = INTERRUPTED
+    finally:
+        ended = app.leave()
+    if code not in (0, INTERRUPTED):
         print(f"error: the app broke off by a fault of its own; text and recordings are kept, details are in {log}",
               file=sys.stderr)
     if not ended:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+SPEAKERS = 10  # that can have a voice: there is a key for each
 TAGS = (
     "angry",
     "breathing",
@@ -51,8 +52,8 @@ TAGS = (
 )
 
 _OPEN = re.compile(r"\[[a-z ]*$|<\|?[a-z]*:?\d*\|?$", re.IGNORECASE)
-_TAG = re.compile(r"\[[^\[\]\n]{1,80}\]|<\|speaker:\d+\|>")
-_SPEAKER = re.compile(r"<\|speaker:(\d+)\|>")
+_TAG = re.compile(r"\[[^\[\]\n]{1,80}\]|<\|speaker:[0-9]+\|>")
+_SPEAKER = re.compile(r"<\|speaker:0*([0-9]{1,9})[0-9]*\|>")  # nine digits tell that a number is too large
 
 
 def begun(before: str) -> str | None:
@@ -78,5 +79,5 @@ def spans(line: str) -> list[tuple[int, int]]:
 
 
 def speakers(text: str) -> list[int]:
-    """The speaker numbers a text names, in rising order."""
+    """The speaker numbers a text names, in rising order. Huge ones are huge, not exact."""
     return sorted({int(number) for number in _SPEAKER.findall(text)})

@@ -153,7 +153,7 @@ class Hearing(Saving):
         if event.speaking is self.sounding:
             self.status.say("making the speech, unheard")
             self.app.notify(f"{self.app.explain(event.error)}. It is made all the same: ^o saves it.",
-                            severity="warning", timeout=4, markup=False)
+                            severity="warning", timeout=4)
 
     def show_figures(self, lead: float | None = None, gaps: int = 0) -> None:
         engine, stats = self.app.room.engine, self.made.stats if self.made else None

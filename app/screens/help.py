@@ -7,7 +7,9 @@ from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.dom import DOMNode
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
+
+from ..widgets.key_line import KeyLine
 
 WORDS = """\
 Type a text, choose a voice on the left, press ^s. The sound plays while it is made; escape stops it.
@@ -20,7 +22,7 @@ changes the speaker; highlight a voice in the list and press 1 to give it that p
 Waveform: ━ was heard, ┿ is heard now, ─ is made and waits. A click plays from there. RTF is the time the model needs \
 for one second of sound: below 1 it keeps ahead of your ears.
 
-Everything is kept: the text, each utterance (^t), a take that is not yet a voice. Tab goes round the panes, ^p finds \
+Everything is kept: the text, each utterance (^t; s there speaks it again with its seed), a take that is not yet a voice. Tab goes round the panes, ^p finds \
 every action by name, ^q quits."""
 
 
@@ -39,7 +41,7 @@ class HelpScreen(ModalScreen[None]):
                 yield Static("\n".join(f"{key:>12}  {what}" for key, what in keys), markup=False)
             yield Static("How", classes="group", markup=False)
             yield Static(WORDS, markup=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.query_one("#help").focus()

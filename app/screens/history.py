@@ -9,12 +9,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.screen import Screen
-from textual.widgets import DataTable, Footer, Label, Static
+from textual.widgets import DataTable, Label, Static
 
 from .. import figures
 from ..history import Utterance
 from ..jobs import Job
 from ..speaking import Listening
+from ..widgets.key_line import KeyLine
 from ..widgets.voice_list import OWN
 from .saving import Saving, Sound
 
@@ -29,7 +30,7 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
 
     BINDINGS = [
         Binding("space", "replay", "Replay"),
-        Binding("s", "again", "Again, same seed"),
+        Binding("s", "again", "Again"),
         Binding("e", "export", "Export"),
         Binding("c", "copy", "Command"),
         Binding("d,delete", "delete", "Delete"),
@@ -49,7 +50,7 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
         yield DataTable(id="entries", cursor_type="row", zebra_stripes=True)
         yield Static(id="details", markup=False)
         yield Label("", id="said", markup=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         table = self.query_one(DataTable)

@@ -10,7 +10,7 @@ from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widgets import Footer, TextArea
+from textual.widgets import TextArea
 
 
 from .. import tags
@@ -18,6 +18,7 @@ from ..follow import Follower
 from ..jobs import Job
 from ..speaking import Made, Request, Sounding, Speaking
 from ..widgets.editor import Editor
+from ..widgets.key_line import KeyLine
 from ..widgets.status_line import StatusLine
 from ..widgets.transport import Transport
 from ..widgets.voice_list import VoiceList
@@ -81,7 +82,7 @@ class MainScreen(Hearing, VoiceActions, Screen):
         yield Transport(BUTTONS, id="transport")
         yield Waveform("the sound appears here as it is made", id="wave")
         yield StatusLine(id="status")
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.query_one("#voices").border_title = "Voices"
@@ -223,9 +224,12 @@ class MainScreen(Hearing, VoiceActions, Screen):
     # the cast
 
     def cast_for(self, text: str) -> tuple[str, ...] | None:
-        """The voices a text needs. None, and a word about it, when a speaker that is named has no voice."""
+        """The voices a text needs. None, and a word about it, when a speaker that is named has or can have no voice."""
         cast = self.app.settings.cast
         named = tags.speakers(text)
+        if named and named[-1] >= tags.SPEAKERS:
+            self.status.say(f"the text names speaker {named[-1]}: only 0 to {tags.SPEAKERS - 1} can be given a voice")
+            return None
         count = max(named, default=0) + 1
         wanted = tuple(cast[:count]) + (None,) * (count - len(cast))
         if not any(wanted):

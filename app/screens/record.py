@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
 from textual.screen import Screen
-from textual.widgets import Footer, Input, Label, Select
+from textual.widgets import Input, Label, Select
 
 from .. import figures
 from ..jobs import Job
@@ -22,6 +22,7 @@ from ..session import Recovered
 from ..speaking import Listening
 from ..taking import Taking
 from ..widgets.device_select import DeviceSelect
+from ..widgets.key_line import KeyLine
 from ..widgets.level_meter import LevelMeter
 from ..widgets.reading_card import ReadingCard
 from ..widgets.transport import Transport
@@ -88,7 +89,7 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
             yield Label("Name ")
             yield Input(placeholder="a name for the voice", id="name", compact=True)
         yield Transport(BUTTONS, id="transport")
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     meter = property(lambda self: self.query_one(LevelMeter))
     take = property(lambda self: self.query_one(Trimmer))

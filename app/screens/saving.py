@@ -64,7 +64,7 @@ class Saving:
                 return f"saved {path}" + (f": {length}, up to where the speech was stopped" if found.cut else "")
 
             self.app.jobs.start("save", work, done=self._saved,
-                                progressed=lambda share, note: self.app.notify(note, timeout=4, markup=False))
+                                progressed=lambda share, note: self.app.notify(note, timeout=4))
 
         self.app.push_screen(Form("Save the sound", fields, "Save", writable(ENDINGS, _beside)), save)
 
@@ -73,7 +73,7 @@ class Saving:
         if self in self.app.screen_stack:
             self.say(line)
         else:
-            self.app.notify(line, markup=False)
+            self.app.notify(line)
 
 
 def _beside(values: dict) -> list[Path]:

@@ -10,12 +10,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
 from textual.screen import Screen
-from textual.widgets import Checkbox, Footer, Input, Label, Select
+from textual.widgets import Checkbox, Input, Label, Select
 
 from s2mlx.errors import UsageError
 
 from ..widgets.check import Check
 from ..widgets.device_select import DeviceSelect
+from ..widgets.key_line import KeyLine
 from ..settings import THEMES, parse
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ class SettingsScreen(Screen[None]):
                 yield Select([(THEME_NAMES[name], name) for name in THEMES], value=settings.theme, allow_blank=False,
                              id="set-theme", compact=True)
         yield Label("", id="trouble", markup=False)
-        yield Footer(compact=True, show_command_palette=False)
+        yield KeyLine()
 
     def _lines(self, group: str, lines: tuple[Line, ...]) -> ComposeResult:
         yield Label(group, classes="group")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.text import Text
 from textual.widgets import Select
 
 
@@ -20,7 +21,7 @@ class DeviceSelect(Select[str]):
         if chosen and chosen not in names:
             names.append(chosen)
         with self.prevent(Select.Changed):
-            self.set_options([(name, name) for name in names])
+            self.set_options([(Text(name), name) for name in names])  # as text: [USB] is no markup
             if chosen:
                 self.value = chosen
 

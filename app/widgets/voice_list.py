@@ -12,6 +12,8 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from ..tags import SPEAKERS
+
 OWN = "model's own voice"
 
 
@@ -39,7 +41,7 @@ class VoiceList(OptionList):
         Binding("i", "ask('import')", "Import", show=False),
         Binding("e", "ask('export')", "Export", show=False),
         Binding("0", "bind(0)", "Speaker", key_display="0-9"),
-        *[Binding(str(n), f"bind({n})", show=False) for n in range(1, 10)],
+        *[Binding(str(n), f"bind({n})", show=False) for n in range(1, SPEAKERS)],
     ]
 
     class Asked(Message):

@@ -3,15 +3,19 @@
 import shlex
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
+from s2mlx.errors import DeviceError
 from s2mlx_app import settings as settings_file
+from s2mlx_app.app import S2App
 from s2mlx_app.history import Utterance
 from s2mlx_app.screens.help import HelpScreen
 from s2mlx_app.screens.history import HistoryScreen
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.settings import SettingsScreen
+from s2mlx_app.widgets.device_select import DeviceSelect
 
 from .conftest import TEXT, running, until
 from .fakes import hum
@@ -151,21 +155,86 @@ async def test_settings_are_checked_and_kept(make_app, tmp_path):
 
 
 async def test_the_last_of_many_changes_is_what_is_kept(make_app, tmp_path, monkeypatch):
-    save, first = settings_file.save, threading.Event()
+    update, first = settings_file.update, threading.Event()
 
-    def slow_first(path, value):
+    def slow_first(*what):
         if not first.is_set():
             first.set()
             time.sleep(0.2)
-        save(path, value)
+        update(*what)
 
-    monkeypatch.setattr(settings_file, "save", slow_first)
+    monkeypatch.setattr(settings_file, "update", slow_first)
     app = make_app()
     async with running(app) as pilot:
         for k in range(1, 6):
             app.change(top_k=k)
         await until(pilot, lambda: not app.jobs.running)
     assert settings_file.load(tmp_path / "config" / "app.json")[0].top_k == 5
+
+
+async def test_two_apps_keep_what_each_has_changed(make_app, studio, tmp_path):
+    first, second = make_app(), make_app()
+    async with running(first) as pilot:
+        async with running(second) as other:
+            first.change(temperature=0.3, languages={"anna": "de"})
+            await until(pilot, lambda: not first.jobs.running)
+            second.change(theme="s2-light", languages={"ben": "fr"})
+            await until(other, lambda: not second.jobs.running)
+    kept, complaints = settings_file.load(tmp_path / "config" / "app.json")
+    assert (kept.temperature, kept.theme, complaints) == (0.3, "s2-light", [])
+    assert kept.languages == {"anna": "de", "ben": "fr"}
+
+
+async def test_damaged_settings_are_told_and_put_aside(make_app, tmp_path):
+    path = tmp_path / "config" / "[/x]" / "app.json"  # a folder that looks like markup
+    path.parent.mkdir(parents=True)
+    path.write_text('{"temperature": 0.3,}')
+    app = make_app()
+    app = S2App(app.studio, path.parent, tmp_path / "state", text="")
+    async with running(app) as pilot:
+        [note] = app._notifications
+        assert "[/x]/app.json could not be read" in note.message
+        app.change(top_k=3)
+        await until(pilot, lambda: not app.jobs.running)
+    assert path.with_name("app.json.bad").read_text() == '{"temperature": 0.3,}'
+    assert settings_file.load(path)[0].top_k == 3
+
+
+async def test_settings_are_open_once(make_app):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: isinstance(app.screen, SettingsScreen) and not app.jobs.running)
+        app.action_settings()
+        await pilot.press("f1")
+        app.action_help()
+        app.action_settings()
+        await pilot.pause()
+        assert len(app.screen_stack) == 4  # Textual's own, main, settings, help
+        assert not {"Settings", "Help"} & {command.title for command in app.get_system_commands(app.screen)}
+
+
+async def test_names_with_brackets_are_shown_as_they_are(make_app, studio):
+    name = "[USB] Mic [/x]"
+    studio.more_devices = [SimpleNamespace(index=3, name=name, inputs=1, outputs=2, default_rate=48000.0)]
+    studio.output_error = DeviceError(f"{name} is gone")
+    app = make_app(input=name)
+    async with running(app) as pilot:
+        for key in ("ctrl+g", "ctrl+r"):
+            await pilot.press(key)
+            await until(pilot, lambda: app.screen is not app._main and not app.jobs.running)
+            select = app.screen.query(DeviceSelect).last()
+            select.focus()
+            await pilot.press("enter")
+            options = select.query_one("OptionList")
+            await until(pilot, lambda: options.display)
+            assert name in "".join(segment.text for y in range(5) for segment in options.render_line(y))
+            assert str(select.query_one("#label").visual) == name
+            await pilot.press("escape", "escape")
+            await until(pilot, lambda: app.screen is app._main)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app._notifications and not app.jobs.running)
+        assert not any(note.markup for note in app._notifications)
 
 
 async def test_a_new_model_is_loaded_on_leaving(make_app, studio):
@@ -256,7 +325,32 @@ async def test_every_screen_fits_the_smallest_and_a_large_terminal(make_app):
             for size in ((200, 60), (80, 24)):
                 await pilot.resize_terminal(*size)
                 assert app.screen.size == size
-                for widget in app.screen.query("#transport, #trouble, #verdict, Footer, #details"):
+                for widget in app.screen.query("#transport, #trouble, #verdict, KeyLine, #details"):
                     assert widget.region.bottom <= size[1] and widget.region.right <= size[0], widget
+                await fits(pilot, app)
             await pilot.press("escape")
             await until(pilot, lambda: isinstance(app.screen, MainScreen))
+
+
+async def fits(pilot, app):
+    """The keys in the last row can be read, and the way to all others is among them."""
+    def keys():
+        return list(app.screen.query("FooterKey"))
+
+    await until(pilot, lambda: keys() and keys()[-1].action == "command_palette")
+    assert all(key.region.right <= app.size.width and key.region.width for key in keys())
+    assert any(key.description == "Help" for key in keys())
+
+
+@pytest.mark.parametrize("width", [80, 60, 120])
+async def test_the_keys_of_every_pane_fit(make_app, studio, width):
+    app = make_app()
+    studio.engine.gate = threading.Semaphore(0)
+    async with running(app, (width, 24)) as pilot:
+        app._main.query_one("#voices").can_undo = True
+        await pilot.press("ctrl+s")
+        for pane in ("#voices", "#text"):
+            app._main.query_one(pane).focus()
+            await pilot.pause()
+            await fits(pilot, app)
+        await pilot.press("escape")

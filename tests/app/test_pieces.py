@@ -13,7 +13,6 @@ from s2mlx_app.follow import Follower
 from s2mlx_app.history import History, Utterance
 from s2mlx_app.loudspeaker import Loudspeaker
 from s2mlx_app.session import Session
-from s2mlx_app.spool import Spool
 
 
 @pytest.mark.parametrize(
@@ -115,8 +114,9 @@ def test_settings_take_what_is_good_and_name_what_is_not(tmp_path):
     loaded, complaints = settings.load(path)
     assert (loaded.temperature, loaded.top_k, loaded.theme, loaded.cast) == (1.0, None, "s2-dark", ("a", None, "b"))
     assert loaded.languages == {"a": "de"} and len(complaints) == 4
-    settings.save(path, loaded)
-    assert settings.load(path) == (loaded, [])
+    settings.update(path, loaded, loaded.replace(theme="s2-light"))
+    written = json.loads(path.read_text())
+    assert (written["theme"], written["unknown"], written["top_k"]) == ("s2-light", 1, "many")  # not ours to lose
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff\xfe", b"null", b"[" * 5000])
@@ -138,6 +138,12 @@ def test_a_take_comes_back_until_it_is_dropped(tmp_path):
     assert session.unsaved_take() is None and session.text() == ""
     session.keep_take(np.ones(100, np.float32), 44100, "words", "name")
     session.keep_text("téxt")
+    other = Session(tmp_path / "state")  # of an app that runs at the same time
+    assert other.unsaved_take() is None
+    other.keep_take(np.ones(7, np.float32), 44100, "its words")
+    other.drop_take()
+    other.leave()
+    session.leave()
     again = Session(tmp_path / "state")
     found = again.unsaved_take()
     assert (len(found.samples), found.rate, found.transcript, found.name) == (100, 44100, "words", "name")
@@ -150,8 +156,17 @@ def test_a_take_comes_back_until_it_is_dropped(tmp_path):
 def test_a_damaged_take_is_no_take(tmp_path, content):
     session = Session(tmp_path)
     session.keep_take(np.ones(100, np.float32), 44100, "words")
-    (tmp_path / "unsaved-take.npy").write_bytes(content)
+    (take,) = tmp_path.rglob("take.npy")
+    take.write_bytes(content)
     assert session.unsaved_take() is None
+
+
+def test_where_no_folder_can_be_made_the_session_says_so_when_it_writes(tmp_path):
+    (tmp_path / "state").write_bytes(b"a file")
+    session = Session(tmp_path / "state")
+    assert session.unsaved_take() is None and session.text() == ""
+    with pytest.raises(OSError):
+        session.keep_take(np.ones(9, np.float32), 44100, "words")
 
 
 def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
@@ -162,6 +177,11 @@ def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
         history.add(Utterance(f"text {minute}", when=f"2026-01-01T00:0{minute}:00"), np.zeros(1), 44100)
     (tmp_path / "h" / "bad.json").write_text('{"text": "x", "options": {"temperature": 99}}')
     (tmp_path / "h" / "worse.json").write_text("{")
+    for number, field in enumerate(({"rtf": "fast"}, {"first_audio": [1]}, {"seconds": None}, {"frames": 1.5}, {"seed": "x"},
+                                    {"voices": "anna"}, {"voices": [1]}, {"model": 3}, {"model_name": None}, {"when": 5},
+                                    {"options": []}, {"options": {"seed": 1, "top_k": "x"}}, {"finish_reason": {}},
+                                    {"seconds": float("inf")}, {"rtf": float("nan")}, {"text": "half \ud800"})):
+        (tmp_path / "h" / f"typed{number}.json").write_text(json.dumps({"text": "x", "when": "2027"} | field))
     assert [u.text for u in history.entries()] == ["text 4", "text 3", "text 2"]
     assert len(list((tmp_path / "h").glob("*.flac"))) == 3
 
@@ -225,9 +245,6 @@ def test_a_recording_that_broke_off_becomes_the_unsaved_take_unless_a_longer_one
     def leave_behind(samples):
         file = session.spool.open(48_000, "Its words.", "me")
         os.write(file, samples.tobytes() + b"\1\2")  # torn in the middle of a sample
-        assert session.spool.broken_off() is None, "it is being written by somebody"
-        with pytest.raises(BlockingIOError):
-            Spool(tmp_path).open(48_000, "", "")
         os.close(file)
         session.adopt_broken_recording()
         return session.unsaved_take()

@@ -231,7 +231,7 @@ async def _record_until_killed(folder):
         await pilot.press("ctrl+r", "space")
         await until(pilot, lambda: app.screen.state == RECORDING)
         app.studio.recorders[0].hear(6)
-        spooled = folder / "state" / "recording.f32"
+        spooled = folder / "state" / "takes" / "0" / "recording.f32"
         await until(pilot, lambda: spooled.exists() and spooled.stat().st_size >= 24 * RATE)
         print("recorded", app.screen.card.words, sep="\n", flush=True)
         await asyncio.sleep(60)

@@ -167,6 +167,16 @@ async def test_speakers_are_bound_to_voices(make_app, studio):
         assert [voice.name for voice in studio.engine.requests[0].voice] == ["anna", "ben"]
 
 
+@pytest.mark.parametrize("number", ["10", "99999999999", "9" * 5000])
+@pytest.mark.parametrize("cast", [(), ("anna",) * 10])
+async def test_speakers_without_a_key_are_refused(make_app, studio, number, cast):
+    app = make_app(text=f"<|speaker:{number}|>hi", cast=cast)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert "only 0 to 9" in state(app) and len(state(app)) < 80 and not studio.engine.requests
+
+
 async def test_replay_and_click_in_the_waveform(make_app, studio):
     app = make_app()
     async with running(app) as pilot:
