@@ -1,4 +1,4 @@
-"""Convert a model: the official checkpoint, an MLX folder or a GGUF file -> a GGUF file of another type.
+"""Convert a model: the official checkpoint, an MLX folder or a GGUF file -> a GGUF file or a packed MLX folder.
 
 S2 Pro in full takes a few minutes. Nothing is written over unless --force says so.
 """
@@ -15,10 +15,10 @@ from .terminal import seconds, size
 
 def configure(parser) -> None:
     parser.add_argument("source", metavar="SRC", help="GGUF file or checkpoint folder; names as for -m elsewhere")
-    parser.add_argument("target", metavar="DST", help="the file to make, FILE.gguf")
+    parser.add_argument("target", metavar="DST", help="FILE.gguf, or the name of a folder in MLX's layout")
     parser.option("--type", default="q8_0", metavar="TYPE",
                   help="f32, f16, bf16, q8_0, q6_k, q5_k_m, q5_k, q4_k_m, q4_k, q3_k, q2_k, q5_1, q5_0, q4_1, q4_0; "
-                       "default q8_0")
+                       "a folder: f32, f16, bf16, q8_0, q5_1, q4_1; default q8_0")
     parser.option("--force", action="store_true", help="replace DST if it exists")
     model.add_manners(parser, json=(
         "print one JSON object: {path, type, bytes, seconds, types: {TYPE: {tensors, bytes}}}"))

@@ -25,7 +25,7 @@ COMMANDS = {
     "encode": "audio -> codes (.npy)",
     "decode": "codes (.npy) -> audio",
     "info": "what a model file holds and the memory it needs",
-    "convert": "a model of another type: checkpoint folder or GGUF -> GGUF",
+    "convert": "checkpoint folder or GGUF -> GGUF of another type, or MLX folder",
     "download": "fetch a model into the shared Hugging Face cache",
     "bench": "measure a model on this machine",
     "serve": "an OpenAI-compatible speech server",

@@ -3,7 +3,8 @@
     source        what is converted: its tensors, its keys, its companions
     types         which type each tensor gets
     encode        a tensor's bytes in that type, piece by piece; kquants the K-quants, fitting their search
-    as_gguf       the result as a GGUF file; gguf_writer the container
+    as_gguf       the result as a GGUF file, gguf_writer the container
+    as_folder     the result as a folder in MLX's layout, safetensors_writer the container
     output        results that appear whole or not at all
 
 Tensors are read from the mapped file and written one after the other: a model of any size takes little memory.
@@ -31,15 +32,19 @@ class Converted:
 
 def convert(source, target, type: str = "q8_0", *, force: bool = False, on_plan: Callable = lambda plan: None,
             on_progress: Callable = lambda done, total: None, hold: Callable = nullcontext) -> Converted:
-    """Write the model at `source` (GGUF file or checkpoint folder) to `target`, a name that ends in .gguf.
+    """Write the model at `source` (GGUF file or checkpoint folder) to `target`: a name that ends in .gguf makes a GGUF
+    file, any other a folder in MLX's layout.
 
     on_plan: hears what will be done before anything is written. on_progress(bytes read, bytes in all): it may raise to
     end the work; then nothing is left behind. hold: a context in which signals wait, for putting the result in place.
     Raises `S2Error` with one line for whatever cannot be done.
     """
+    from .as_folder import write_folder
     from .as_gguf import write_gguf
     from .source import Source
     from .types import check_type
 
     check_type(type)
-    return write_gguf(Source(source), Path(target), type, force, on_plan, on_progress, hold)
+    target = Path(target)
+    write = write_gguf if target.suffix.lower() == ENDING else write_folder
+    return write(Source(source), target, type, force, on_plan, on_progress, hold)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from gguf.constants import GGML_QUANT_VERSION, LlamaFileType
 
-from ..errors import UsageError
 from ..model_facts import is_s2_pro
 from ..weights.blocks import FLOATS
 from . import Converted
@@ -14,7 +13,7 @@ from .encode import chunks, workers
 from .gguf_writer import header, padding, value
 from .output import Output, synced
 from .source import Source
-from .types import Plan, plan
+from .types import Plan, check_worth, plan
 
 _L = LlamaFileType
 _FILE_TYPES = {"f32": _L.ALL_F32, "q3_k": _L.MOSTLY_Q3_K_S, "q4_k": _L.MOSTLY_Q4_K_S, "q5_k": _L.MOSTLY_Q5_K_S}
@@ -23,10 +22,10 @@ _FILE_TYPES = {"f32": _L.ALL_F32, "q3_k": _L.MOSTLY_Q3_K_S, "q4_k": _L.MOSTLY_Q4
 def write_gguf(source: Source, target: Path, type: str, force: bool, on_plan, on_progress, hold) -> Converted:
     """See `convert`."""
     made = plan(source.checkpoint, type)
-    if source.gguf and all(job.same for job in made.jobs):
-        raise UsageError(f"{source.path} has nothing that {type} would make smaller")
-    beside, made = source.companions(made)
-    output = Output(target, source=source.path, force=force, beside=beside)
+    if source.gguf:
+        check_worth(source, made)
+    tokenizer, made = source.tokenizer(made)
+    output = Output(target, source=source.path, force=force, beside=tokenizer)
     head = header(keys(source, made), [(job.name, job.tensor.shape, job.kind, job.nbytes) for job in made.jobs])
     total = len(head) + sum(job.nbytes + padding(job.nbytes) for job in made.jobs)
     output.check_space(total)

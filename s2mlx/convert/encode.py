@@ -24,7 +24,7 @@ _LARGEST_HALF = 65504
 
 @contextmanager
 def workers():
-    """Threads that convert pieces, which NumPy lets run at the same time. At the end what is under way is waited for."""
+    """Threads that convert pieces; NumPy lets them run at the same time. At the end what is under way is waited for."""
     pool = ThreadPoolExecutor(_processors())
     try:
         yield pool
@@ -33,7 +33,7 @@ def workers():
 
 
 def chunks(job: Job, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int]]:
-    """(bytes to write, bytes read for them), in order. Few pieces are open at any time.
+    """(rows to write, uint8 [rows, row_bytes], and bytes read for them), in order. Few pieces are open at any time.
 
     Raises `ModelError` where a weight is not finite or too large for the type.
     """
@@ -41,9 +41,9 @@ def chunks(job: Job, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int
     try:
         data = tensor.data
         if job.same:
-            flat = data.reshape(-1)
-            for at in range(0, len(flat), COPY):
-                yield (part := flat[at:at + COPY]), part.nbytes
+            step = max(COPY // data.shape[1], 1)
+            for at in range(0, len(data), step):
+                yield (part := data[at:at + step]), part.nbytes
             return
         step, open_pieces = max(PIECE // tensor.shape[-1], 1), deque()
         for at in range(0, len(data), step):

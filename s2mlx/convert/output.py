@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import S2Error, UsageError
@@ -20,12 +21,12 @@ class Output:
     """The place `path` for a file, or for a folder of known files.
 
     with Output(path, ...) as output: write to `output.temporary`, then `output.commit()`. Without a commit nothing is
-    left of it. source: what must not be replaced. files: the names a folder may hold; None makes a file. beside: small
-    files that go into the folder of `path`, name -> bytes. force: replace what is there.
+    left of it. source: what must not be replaced. files: the names a folder that is replaced may hold; None makes
+    a file. beside: small files that go into the folder of `path`, name -> bytes. force: replace what is there.
     """
 
-    def __init__(self, path, *, source, files: frozenset[str] | None = None, force: bool = False, beside=None):
-        self.path, self.files = Path(os.path.realpath(path)), files
+    def __init__(self, path, *, source, files: Iterable[str] | None = None, force: bool = False, beside=None):
+        self.path, self.files = Path(os.path.realpath(path)), None if files is None else frozenset(files)
         if self.path == Path(os.path.realpath(source)):
             raise UsageError(f"{path} is the source itself; choose another name")
         beside = {self.path.parent / name: data for name, data in (beside or {}).items()}

@@ -14,11 +14,13 @@ from ..options import Sampling
 from ..tokenizer import FILE_NAME, find_tokenizer, load_tokenizer
 from ..weights import open_checkpoint
 from ..weights.gguf_file import GGUFFile
+from ..weights.packed import OWN
 from .gguf_writer import value
 from .types import Plan
 
 _ANY_MEMORY = 1 << 62  # no network is built of it
 _SECTIONS = ("general.", "fish-speech.", "fish_speech.", "fish_speech.codec.", "s2mlx.")  # as published files have them
+PAPERS = ("LICENSE*", "NOTICE*", "tokenizer_config.json", "special_tokens_map.json", "chat_template*")
 _REPLACED = ("general.file_type", "general.quantization_version", "general.alignment")
 
 
@@ -40,9 +42,9 @@ class Source:
         """Metadata as a GGUF file has them, without those that tell the types: of a GGUF file its own, to the bit."""
         if self.gguf:
             return {key: raw for key, raw in self.gguf.raw_keys.items() if key not in _REPLACED}
-        return {key: value(x) for key, x in plain_keys(self.config, self.audio_pad()).items()}
+        return {key: value(x) for key, x in self.plain_keys().items()}
 
-    def companions(self, made: Plan) -> tuple[dict[str, bytes], Plan]:
+    def tokenizer(self, made: Plan) -> tuple[dict[str, bytes], Plan]:
         """{name: bytes} of its tokenizer.json, if it has one where the engine would look, and the plan with what people
         should know of what does not come along."""
         notes, warnings, files = made.notes, made.warnings, {}
@@ -59,18 +61,39 @@ class Source:
             warnings += (f"no tokenizer comes along: {fault}",)
         return files, replace(made, notes=notes, warnings=warnings)
 
-    def licences(self) -> list[Path]:
-        """The licence texts of a folder."""
+    def papers(self) -> dict[str, bytes]:
+        """{name: bytes} of a folder's licence and of what other tools want to know of its tokenizer."""
         if self.gguf:
-            return []
-        return sorted(p for pattern in ("LICENSE*", "NOTICE*") for p in self.path.glob(pattern) if p.is_file())
+            return {}
+        return {p.name: p.read_bytes() for pattern in PAPERS for p in sorted(self.path.glob(pattern)) if p.is_file()}
+
+    def plain_keys(self) -> dict:
+        """`keys` as plain values, ready for JSON."""
+        if not self.gguf:
+            return plain_keys(self.config, self.audio_pad()) | self._words()
+        keys = {key: x for key, x in self.gguf.metadata.items() if key not in _REPLACED}
+        return {key: x.tolist() if hasattr(x, "tolist") else x for key, x in keys.items()}
+
+    def _words(self) -> dict[str, str]:
+        """What a folder of ours says of itself in words: author, licence, ..."""
+        own = self.config_json().get(OWN)
+        keys = own.get("keys") if isinstance(own, dict) else None
+        return {key: x for key, x in keys.items() if key.startswith("general.") and isinstance(x, str)} \
+            if isinstance(keys, dict) else {}
+
+    def config_json(self) -> dict:
+        """A folder's config.json as it is, without how it is packed; empty for a GGUF file."""
+        if self.gguf:
+            return {}
+        config = json.loads((self.path / "config.json").read_text(encoding="utf-8"))
+        return {key: x for key, x in config.items() if key not in ("quantization", "quantization_config")}
 
     def audio_pad(self) -> int:
         """Id of the token that stands where sound goes; the engine needs it nowhere, other tools expect the key."""
         before_the_codes = self.config.semantic_begin - 1
         if self.gguf:
             return self.gguf.metadata.get("fish_speech.audio_pad_token_id", before_the_codes)
-        given = json.loads((self.path / "config.json").read_text(encoding="utf-8")).get("audio_pad_token_id")
+        given = self.config_json().get("audio_pad_token_id")
         return given if type(given) is int and 0 <= given < 1 << 32 else max(before_the_codes, 0)
 
 

@@ -107,6 +107,12 @@ def plan(checkpoint: Checkpoint, type: str, fits=lambda kind: True) -> Plan:
     return Plan(type, tuple(jobs), tuple(notes), tuple(warnings))
 
 
+def check_worth(source, made: Plan) -> None:
+    """`UsageError` if the result would be what the source is."""
+    if all(job.same for job in made.jobs):
+        raise UsageError(f"{source.path} has nothing that {made.type} would make smaller")
+
+
 def bits(kind: GGMLQuantizationType) -> float:
     """Bits a weight."""
     block, size = GGML_QUANT_SIZES[kind]

@@ -1,7 +1,8 @@
-"""The official checkpoint folder (Hugging Face `fishaudio/s2-pro`) -> Checkpoint.
+"""The official checkpoint folder (Hugging Face `fishaudio/s2-pro`), or one made of it for MLX -> Checkpoint.
 
-config.json, model.safetensors or its shards, codec.pth. Sizes and names are put into s2.cpp's terms, so that everything
-after this file sees one kind of model. The codec's sizes are in no file: they are read off its tensors.
+config.json, model.safetensors or its shards, codec.pth or codec.safetensors. Sizes and names are put into s2.cpp's
+terms, so that everything after this file sees one kind of model. The codec's sizes are in no file of the official
+checkpoint: they are read off its tensors.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from ..errors import ModelError
 from .assemble import Found, assemble
 from .checkpoint import Checkpoint
 from .metadata import CODEC, REST, SLOW
+from .packed import OWN, packing_of, unite
 from .safetensors_file import read_safetensors
 from .torch_file import read_torch
 from .weight_norm import fold
@@ -31,6 +33,8 @@ _FAST_KEYS = {"dim": "fast_embedding_length", "intermediate_size": "fast_feed_fo
               "attention_qk_norm": "fast_attention_qk_norm", "attention_qkv_bias": "fast_attention_qkv_bias",
               "attention_o_bias": "fast_attention_o_bias", "vocab_size": "codebook_size",
               "num_codebooks": "num_codebooks"}
+_TOKEN_KEYS = {"semantic_start_token_id": "semantic_begin_id", "semantic_end_token_id": "semantic_end_id",
+               "audio_pad_token_id": "audio_pad_token_id"}
 _TEXT_FLAGS = {"attention_qk_norm": "attention_qk_norm", "attention_qkv_bias": "attention_qkv_bias",
                "attention_o_bias": "attention_o_bias"}
 
@@ -40,11 +44,10 @@ def open_folder(path: Path, memory_limit: int | None) -> Checkpoint:
     if config.get("model_type") != MODEL_TYPE:
         raise ModelError(f"{path}: config.json describes a {config.get('model_type')!r:.60} model; {MODEL_TYPE!r} "
                          "(Fish Audio S2) is needed")
-    if "quantization" in config or "quantization_config" in config:
-        raise ModelError(f"{path}: a quantized checkpoint folder; use the original one or a GGUF file")
-    found = _language_tensors(path)
-    codec = _codec_tensors(path / "codec.pth") if (path / "codec.pth").exists() else {}
-    return assemble(path, metadata(config, path) | codec_sizes(codec), found | codec, memory_limit)
+    found = _language_tensors(path, packing_of(config, path))
+    codec = _codec_tensors(path)
+    keys = metadata(config, path) | codec_sizes(codec) | _own_keys(config)
+    return assemble(path, keys, found | codec, memory_limit)
 
 
 def metadata(config: dict, path) -> dict:
@@ -54,12 +57,28 @@ def metadata(config: dict, path) -> dict:
         raise ModelError(f"{path}: config.json has no text_config and audio_decoder_config")
     keys = {"general.architecture": "fish-speech"}
     for section, prefix, names in ((text, SLOW, _SLOW_KEYS), (text, REST, _TEXT_FLAGS), (audio, REST, _FAST_KEYS),
-                                   (config, REST, {"semantic_start_token_id": "semantic_begin_id",
-                                                   "semantic_end_token_id": "semantic_end_id"})):
+                                   (config, REST, _TOKEN_KEYS)):
         heads = section.get("n_head")
         section = {**section, "n_local_heads": heads} if section.get("n_local_heads") == -1 else section
         keys |= {prefix + theirs: section[ours] for ours, theirs in names.items() if section.get(ours) is not None}
     return keys
+
+
+def config_json(keys: dict) -> dict:
+    """What `metadata` reads of a config.json, from s2.cpp's keys: the other direction."""
+    section = lambda prefix, names: {ours: keys[prefix + theirs] for ours, theirs in names.items()
+                                     if prefix + theirs in keys}
+    return {"model_type": MODEL_TYPE, "text_config": section(SLOW, _SLOW_KEYS) | section(REST, _TEXT_FLAGS),
+            "audio_decoder_config": section(REST, _FAST_KEYS), **section(REST, _TOKEN_KEYS), OWN: {"keys": keys}}
+
+
+def _own_keys(config: dict) -> dict:
+    """s2.cpp's keys as our own folders keep them: they say what config.json has no place for."""
+    own = config.get(OWN)
+    keys = own.get("keys") if isinstance(own, dict) else None
+    if not isinstance(keys, dict):
+        return {}
+    return {key: tuple(value) if isinstance(value, list) else value for key, value in keys.items()}
 
 
 def codec_sizes(codec: dict[str, Found]) -> dict:
@@ -98,14 +117,18 @@ def _sequence(value_at) -> tuple:
     return tuple(values)
 
 
-def _language_tensors(path) -> dict[str, Found]:
-    found = {}
+def _language_tensors(path, packings) -> dict[str, Found]:
+    found, named = {}, {}
     for file in _shards(path):
         for name, tensor in read_safetensors(file).items():
-            if (ours := _language_name(name)) in found:
+            if name in found:
                 raise ModelError(f"{path}: tensor {name!r} is in more than one file")
-            found[ours] = tensor
-    return found
+            found[name] = tensor
+    for name, tensor in unite(found, packings, path).items():
+        if (ours := _language_name(name)) in named:
+            raise ModelError(f"{path}: tensor {name!r} is there under another name too")
+        named[ours] = tensor
+    return named
 
 
 def _shards(path) -> list[Path]:
@@ -124,12 +147,18 @@ def _language_name(name: str) -> str:
         return name.removeprefix("audio_decoder.")
     if name.startswith("audio_decoder."):
         return "fast_" + name.removeprefix("audio_decoder.")
-    return name.removeprefix("text_model.model.")
+    return name.removeprefix("text_model.").removeprefix("model.")
 
 
-def _codec_tensors(path) -> dict[str, Found]:
-    """By s2.cpp's names. The dictionary may lie in `state_dict`, and its names may begin with `generator.`"""
-    found = {name.removeprefix("state_dict.").removeprefix("generator."): t for name, t in read_torch(path).items()}
+def _codec_tensors(folder) -> dict[str, Found]:
+    """By s2.cpp's names; empty if the folder has none. The dictionary may lie in `state_dict`, and its names may begin
+    with `generator.`"""
+    readers = {folder / "codec.pth": read_torch, folder / "codec.safetensors": read_safetensors}
+    path = next((path for path in readers if path.exists()), None)
+    if path is None:
+        return {}
+    found = readers[path](path)
+    found = {name.removeprefix("state_dict.").removeprefix("generator."): t for name, t in found.items()}
     if not found:
         raise ModelError(f"{path}: it holds no tensors")
     return {"c." + name: tensor for name, tensor in fold(found, path).items()}

@@ -16,11 +16,11 @@ from .mapped import MappedFile, Region
 
 MAX_HEADER = 64 << 20
 _TYPES = {"F32": (GGMLQuantizationType.F32, 4), "F16": (GGMLQuantizationType.F16, 2),
-          "BF16": (GGMLQuantizationType.BF16, 2)}
+          "BF16": (GGMLQuantizationType.BF16, 2), "U32": (GGMLQuantizationType.I32, 4)}  # words of packed integers
 
 
 def read_safetensors(path) -> dict[str, Found]:
-    """Name -> tensor, for those of a floating type that this engine reads; others are passed over."""
+    """Name -> tensor, for those of a type that this engine reads (floats, and words as I32); others are passed over."""
     file = MappedFile(path)
     size = len(file.bytes)
     length = int.from_bytes(file.map[:8], "little")

@@ -1,5 +1,6 @@
 """Small models to convert, each with the tokenizer that belongs to it."""
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -67,6 +68,13 @@ def cast(array, dtype):
 
 def opened(path):
     return open_checkpoint(path, memory_limit=1 << 40)
+
+
+def rounded(config):
+    """A config's fields with its numbers as the float32 of a file."""
+    plain = lambda x: {k: plain(v) for k, v in x.items()} if isinstance(x, dict) else \
+        float(np.float32(x)) if isinstance(x, float) else x
+    return plain(dataclasses.asdict(config))
 
 
 def changed(path, change):

@@ -1,6 +1,5 @@
 """A model as a GGUF file: keys, names, shapes, types and bytes as published files have them."""
 
-import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from s2mlx.weights.gguf_file import GGUFFile
 from tests.synthetic import make_model, model_parts
 from tests.weights.gguf_maker import gguf_bytes
 
-from .conftest import TOKENIZER, changed, opened
+from .conftest import TOKENIZER, changed, opened, rounded
 
 TESTS = Path(__file__).parents[1]
 GOLDEN = TESTS.parent.parent / "shared" / "golden"
@@ -27,13 +26,6 @@ def contents(path):
     """name -> (shape, type, bytes)."""
     file = GGUFFile(path)
     return {name: (entry.shape, entry.type, file.region(entry).data.tobytes()) for name, entry in file.entries.items()}
-
-
-def rounded(config):
-    """A config's fields with its numbers as the float32 of a file."""
-    plain = lambda x: {k: plain(v) for k, v in x.items()} if isinstance(x, dict) else \
-        float(np.float32(x)) if isinstance(x, float) else x
-    return plain(dataclasses.asdict(config))
 
 
 # --- the official checkpoint -------------------------------------------------------------------------------------

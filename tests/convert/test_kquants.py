@@ -21,7 +21,7 @@ name_of = lambda kind: kind.name
 
 @cache
 def weights(spread: str, rows: int = 12) -> np.ndarray:
-    """float32 [rows, 2560] of deviation 1: normal, heavy-tailed (t of 4 degrees), or with a deviation for each group."""
+    """float32 [rows, 2560] of deviation 1: normal, heavy-tailed (t of 4 degrees), or each group with its own."""
     rng = np.random.default_rng(5)
     shape = (rows, 2560)
     x = rng.standard_t(4, shape) / 2**0.5 if spread == "heavy" else rng.standard_normal(shape)
