@@ -135,7 +135,10 @@ class Handler(socketserver.BaseRequestHandler):
             try:
                 speech = service.speak(request, self.hangup)
             except Cancelled:
-                raise Refused(503, "the server is stopping") from None
+                if self.server.stopping:
+                    raise Refused(503, "the server is stopping") from None
+                self.server.log("a client left before its first sound")
+                raise
             with closing(speech):
                 self._stream(head, speech)
         self.server.log(f"{speech.seconds:.1f} s of speech as {request.format}, "

@@ -28,7 +28,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     """Takes its address when it is made, and lets clients in from `listen(service)` on.
 
     host, port: where; port 0 takes a free one. log(text) hears of requests, fault(exception) of faults of ours. Raises
-    `S2Error` when the address cannot be had.
+    `S2Error` when the address cannot be had. `stopping`: it is about to end.
     """
 
     daemon_threads, block_on_close = True, False
@@ -41,7 +41,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         self._handlers: set[Handler] = set()
         self._connections = 0
         self._change = threading.Condition()
-        self._stopping = False
+        self.stopping = False
         self.address_family, address = _address(host, port)
         super().__init__(address, Handler, bind_and_activate=False)
         self._take(self.server_bind)
@@ -65,7 +65,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         """Let nobody in any more, cancel the requests under way, free the port. Returns within some seconds."""
         self.server_close()
         with self._change:
-            self._stopping = True
+            self.stopping = True
             for handler in self._handlers:
                 handler.hangup.set()
                 _shut(handler.request, socket.SHUT_RD)  # who waits for a request hears the end of it
@@ -77,7 +77,7 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     def entered(self, handler: Handler) -> None:
         with self._change:
             self._handlers.add(handler)
-            if self._stopping:
+            if self.stopping:
                 handler.hangup.set()
                 _shut(handler.request, socket.SHUT_RD)
 

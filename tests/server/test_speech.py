@@ -96,6 +96,7 @@ def test_a_client_that_leaves_cancels(tts, server, connect, waiting_at):
     until(lambda: tts.cancelled)
     tts.go.set()
     assert staying.answer().body == WAV and tts.cancelled == ["Never heard."]
+    assert len([line for line in server.log_lines if " left " in line]) == 1
 
 
 @pytest.mark.skipif(not hasattr(select, "POLLRDHUP"), reason="this system tells no end behind unread bytes")
