@@ -20,10 +20,6 @@ from ..audio.loop import loop  # noqa: E402, F401
 from ..synthetic import make_model  # noqa: E402
 from .scenes import speech  # noqa: E402
 
-# In real time: on a machine that is busy for a moment a sound server drops samples and a terminal lags, without a word.
-# One try of three has to be whole.
-pytestmark = pytest.mark.flaky(reruns=2)
-
 ROOT = Path(__file__).parents[2]
 SIZE = (100, 30)
 
@@ -100,20 +96,19 @@ def test_type_speak_stop_record_clone_quit(terminal, loop, tmp_path):  # noqa: F
     terminal.until("Hello there. [whisper]")
 
     terminal.press("C-s")
-    terminal.until("speaking", "RTF 0", "RTF 1")
-    terminal.until("frames")
+    terminal.until(" fast", " slow")  # there are figures: sound has been made
     terminal.press("Escape")
     terminal.until("stopped", "ready")
 
     sound = tmp_path / "sentence.wav"
-    write_audio(sound, np.concatenate([speech(7.0, 5)] * 2), 44100)
+    write_audio(sound, np.concatenate([speech(7.0, 5)] * 20), 44100)  # the talker does not end before the recording
     terminal.press("C-r")
     terminal.until("Space starts")
     talker = subprocess.Popen(["paplay", "--device=loop", str(sound)], env=loop.environment)
     terminal.press("Space")
     terminal.until("enough to stop")
     terminal.press("Space")
-    shown = terminal.until("s kept, moving")
+    shown = terminal.until("makes it a voice")  # the take is judged
     talker.terminate()
     talker.wait()
     assert "only zeros" not in shown and any(chr(c) in shown for c in range(0x2801, 0x2900))
@@ -126,7 +121,7 @@ def test_type_speak_stop_record_clone_quit(terminal, loop, tmp_path):  # noqa: F
     running = terminal.pids()
     begin = time.monotonic()
     terminal.press("C-q")
-    while not (tmp_path / "code").exists():
+    while not (tmp_path / "code").exists() or not (tmp_path / "code").read_text().endswith("\n"):
         assert time.monotonic() < begin + 30
         time.sleep(0.02)
     assert (tmp_path / "code").read_text().strip() == "0"
