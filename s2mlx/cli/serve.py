@@ -16,7 +16,8 @@ POST /v1/audio/speech with JSON:
   input             the text, at most 16384 characters (required)
   voice             a saved or built-in voice; OpenAI's names (alloy, ...) mean a saved voice of that name, else the one
                     of -v, else a built-in one, else one that the model makes up at first use and keeps to
-  response_format   mp3 (default), opus, flac, wav, or pcm: 16-bit mono at 24 kHz; sent while it is generated
+  response_format   mp3 (default), opus, wav, or pcm (16-bit mono at 24 kHz), sent while they are generated, or flac,
+                    sent when it is whole
   stream_format     audio, or sse: events with the sound in base64
   model             what /v1/models lists, tts-1, tts-1-hd or gpt-4o-mini-tts
   temperature, top_p, top_k, seed, max_frames, min_frames, pause_ms     as the options of s2mlx say
@@ -37,7 +38,7 @@ def configure(parser) -> None:
     parser.option("--queue", type=_count, default=8, metavar="N",
                   help="requests that may wait while one is served, others are sent away; default 8")
     model.add_options(parser)
-    parser.option("-v", "--voice", metavar="NAME|PATH", help="who speaks when a client names nobody known")
+    parser.option("-v", "--voice", metavar="NAME|PATH", help="who speaks for clients that name no voice, or one of OpenAI's")
     model.add_manners(parser)
 
 
