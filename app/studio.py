@@ -26,8 +26,10 @@ class LocalStudio:
              on_progress: Callable[[float], None]) -> Synthesizer:
         import s2mlx
 
-        return s2mlx.load(model, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit,
-                         on_progress=lambda done, total: on_progress(done / total))
+        tts = s2mlx.load(model, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit,
+                        on_progress=lambda done, total: on_progress(done / total))
+        tts.warm_up()  # now, and not while the first sentence is waited for
+        return tts
 
     def model_facts(self, model: str | None) -> str:
         from s2mlx.model_facts import describe
