@@ -114,7 +114,8 @@ def _read(path: Path) -> Utterance | None:
     if not isinstance(stored, dict) or "text" not in stored:
         return None
     try:
-        utterance = Utterance(**{name: read(stored[name]) for name, read in _FIELDS.items() if name in stored}, id=path.stem)
+        fields = {name: read(stored[name]) for name, read in _FIELDS.items() if name in stored}
+        utterance = Utterance(**fields, id=path.stem)
         utterance.request()
     except (TypeError, ValueError, OverflowError, S2Error):
         return None

@@ -1,7 +1,7 @@
 """A recording under way, on disk as it grows, so that the end of the process does not end the take.
 
-Raw little-endian float32 samples beside a note of what they are, in a folder that no other app uses. Knows files, and of
-recorders only that they tell what they have heard.
+Raw little-endian float32 samples beside a note of what they are, in a folder that no other app uses. Knows files,
+and of recorders only that they tell what they have heard.
 """
 
 from __future__ import annotations

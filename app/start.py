@@ -21,6 +21,10 @@ def start(*, model: str | None, tokenizer: str | None, voice: str | None, device
     """See `s2mlx_app.run`."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the app needs a terminal; use `s2mlx say` in scripts")
+    try:
+        (text or "").encode()
+    except UnicodeEncodeError:  # bytes of the command line that are no text
+        raise UsageError("the text is not valid UTF-8") from None
     studio = LocalStudio()
     overrides: dict[str, Any] = {k: v for k, v in (("model", model), ("tokenizer", tokenizer), ("output", device)) if v}
     guests = {}

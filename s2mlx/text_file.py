@@ -18,8 +18,8 @@ def read_text_file(path, largest: int = LARGEST) -> str:
 
 
 def decode_text(data: bytes, name: str, largest: int = LARGEST) -> str:
-    """`data` as text, a byte order mark left away; `name` says where it is from. Raises S2Error, also when there are more
-    than `largest` bytes."""
+    """`data` as text, a byte order mark left away; `name` says where it is from. Raises S2Error, also when there are
+    more than `largest` bytes."""
     if len(data) > largest:
         raise S2Error(f"{name} is longer than {largest // 1_000_000} MB of text; split it")
     try:

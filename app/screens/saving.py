@@ -22,8 +22,8 @@ ENDINGS = (".wav", ".flac", ".mp3", ".ogg", ".opus")
 
 @dataclass(frozen=True)
 class Sound:
-    """What is to be saved: samples float32 [n], codes int32 [num_codebooks, frames] if there are any. `cut`: the speech was
-    stopped, or failed, before its end."""
+    """What is to be saved: samples float32 [n], codes int32 [num_codebooks, frames] if there are any. `cut`: the speech
+    was stopped, or failed, before its end."""
 
     samples: np.ndarray
     rate: int

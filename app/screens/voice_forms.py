@@ -84,7 +84,8 @@ class VoiceForms:
             return Task("export", f"exporting {name}", lambda job: self.app.library.export(name, path, overwrite=True),
                         lambda _: self.status.say(f"exported {path}"))
 
-        self._ask(f"Export {name}", [Field("path", "File", f"{name}.s2voice")], "Export", writable((".s2voice",)), export)
+        self._ask(f"Export {name}", [Field("path", "File", f"{name}.s2voice")], "Export", writable((".s2voice",)),
+                  export)
 
     def import_voice(self) -> None:
         def bring(values: dict) -> Task:
@@ -92,7 +93,8 @@ class VoiceForms:
             return Task("import", f"importing {path.name}",
                         lambda job: self.app.library.import_file(path, _name(values)), self._arrived)
 
-        fields = [Field("path", "A .s2voice file", hint="voices/anna.s2voice"), Field("name", "Name (empty: the file's)")]
+        fields = [Field("path", "A .s2voice file", hint="voices/anna.s2voice"),
+                  Field("name", "Name (empty: the file's)")]
         self._ask("Import a voice", fields, "Import", self._new_from_file, bring)
 
     def add_voice(self) -> None:

@@ -135,8 +135,8 @@ class Editor(Container):
         self._menu.display = self._place(len(start))
 
     def _place(self, typed: int) -> bool:
-        """The menu below the cursor's line, or above it where there is more room; it shrinks to the room there is. False
-        where it could not be seen."""
+        """The menu below the cursor's line, or above it where there is more room; it shrinks to the room there is.
+        False where it could not be seen."""
         at = self.area.cursor_screen_offset - self.area.region.offset
         above, below = at.y, self.area.size.height - at.y - 1
         wanted = min(_HEIGHT, len(self._choices))

@@ -177,9 +177,9 @@ def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
         history.add(Utterance(f"text {minute}", when=f"2026-01-01T00:0{minute}:00"), np.zeros(1), 44100)
     (tmp_path / "h" / "bad.json").write_text('{"text": "x", "options": {"temperature": 99}}')
     (tmp_path / "h" / "worse.json").write_text("{")
-    for number, field in enumerate(({"rtf": "fast"}, {"first_audio": [1]}, {"seconds": None}, {"frames": 1.5}, {"seed": "x"},
-                                    {"voices": "anna"}, {"voices": [1]}, {"model": 3}, {"model_name": None}, {"when": 5},
-                                    {"options": []}, {"options": {"seed": 1, "top_k": "x"}}, {"finish_reason": {}},
+    for number, field in enumerate(({"rtf": "fast"}, {"first_audio": [1]}, {"seconds": None}, {"frames": 1.5},
+                                    {"seed": "x"}, {"voices": "anna"}, {"voices": [1]}, {"model": 3},
+                                    {"model_name": None}, {"when": 5}, {"options": []}, {"options": {"seed": 1, "top_k": "x"}}, {"finish_reason": {}},
                                     {"seconds": float("inf")}, {"rtf": float("nan")}, {"text": "half \ud800"})):
         (tmp_path / "h" / f"typed{number}.json").write_text(json.dumps({"text": "x", "when": "2027"} | field))
     assert [u.text for u in history.entries()] == ["text 4", "text 3", "text 2"]

@@ -54,3 +54,12 @@ def test_the_text_is_kept_whatever_ends_the_process(tmp_path, sent):
         app.wait()
         os.close(terminal)
     assert Session(tmp_path / "STATE" / "s2mlx").text() == "typed just now €"
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    terminal, inside = os.openpty()
+    ran = subprocess.run([sys.executable, "-m", "s2mlx", "tui", b"\xff"], stdin=inside, stdout=inside,
+                         stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=tmp_path, timeout=60)
+    os.close(inside)
+    os.close(terminal)
+    assert ran.returncode == 2 and b"not valid UTF-8" in ran.stderr
