@@ -13,12 +13,14 @@ from gguf import quants
 from gguf.constants import GGMLQuantizationType
 
 from ..errors import ModelError
+from ..weights.mapped import Region
 from . import kquants
 from .types import Job
 
 _T = GGMLQuantizationType
 PIECE = 1 << 17  # weights converted at a time: its arrays stay in the cache
 COPY = 4 << 20   # bytes copied at a time
+HELD = 32 << 20  # bytes of a tensor that stay in memory once they are read
 _LARGEST_HALF = 65504
 
 
@@ -37,13 +39,14 @@ def chunks(job: Job, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int
 
     Raises `ModelError` where a weight is not finite or too large for the type.
     """
-    tensor = job.tensor
+    tensor, used = job.tensor, _Used(job.tensor.region)
     try:
         data = tensor.data
         if job.same:
             step = max(COPY // data.shape[1], 1)
             for at in range(0, len(data), step):
                 yield (part := data[at:at + step]), part.nbytes
+                used.add(part.nbytes)
             return
         step, open_pieces = max(PIECE // tensor.shape[-1], 1), deque()
         for at in range(0, len(data), step):
@@ -52,10 +55,26 @@ def chunks(job: Job, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int
             if len(open_pieces) > 2 * _processors():
                 future, read = open_pieces.popleft()
                 yield future.result(), read
+                used.add(read)
         for future, read in open_pieces:
             yield future.result(), read
     finally:
         tensor.region.release()
+
+
+class _Used:
+    """Lets go of the mapped memory of a large tensor as it is read."""
+
+    def __init__(self, region):
+        self._region, self._from, self._to = region, 0, 0
+
+    def add(self, nbytes: int) -> None:
+        """So many bytes more are done with."""
+        self._to += nbytes
+        if isinstance(self._region, Region) and self._to - self._from >= HELD:
+            begin = self._region.begin
+            Region(self._region.file, begin + self._from, begin + self._to).release()
+            self._from = self._to
 
 
 def convert(data: np.ndarray, kind: GGMLQuantizationType, target: GGMLQuantizationType, name: str) -> np.ndarray:

@@ -173,9 +173,9 @@ def packed(source, bits, group, dtype=mx.bfloat16, skip=("embeddings", "fast_", 
 
 
 @pytest.mark.parametrize("bits, group, dtype, kind", [
-    (4, 64, mx.bfloat16, T.Q4_1), (4, 32, mx.float16, T.Q4_1), (5, 64, mx.float16, T.Q5_1), (2, 64, mx.bfloat16, T.Q4_1),
-    (3, 32, mx.float16, T.Q4_1), (8, 64, mx.bfloat16, T.F16), (8, 32, mx.float16, T.F16), (6, 64, mx.bfloat16, T.F16),
-    (4, 64, mx.float32, T.F16)])
+    (4, 64, mx.bfloat16, T.Q4_1), (4, 32, mx.float16, T.Q4_1), (5, 64, mx.float16, T.Q5_1),
+    (2, 64, mx.bfloat16, T.Q4_1), (3, 32, mx.float16, T.Q4_1), (8, 64, mx.bfloat16, T.F16), (8, 32, mx.float16, T.F16),
+    (6, 64, mx.bfloat16, T.F16), (4, 64, mx.float32, T.F16)])
 def test_folders_of_other_tools(official, bits, group, dtype, kind):
     source = official()
     weights = packed(source, bits, group, dtype)

@@ -98,3 +98,21 @@ def test_the_tokenizer_that_is_there_already(small, folder):
     before = (folder / "tokenizer.json").stat().st_mtime_ns
     convert(small(), folder / "made.gguf")
     assert (folder / "tokenizer.json").stat().st_mtime_ns == before
+
+
+def test_memory_is_let_go_while_a_tensor_is_read(small, folder, monkeypatch):
+    """What was read of a large tensor does not stay until its end; its bytes are the same."""
+    from s2mlx.convert import encode
+    from s2mlx.weights.mapped import Region
+
+    source = small()
+    convert(source, folder / "one.gguf")
+    released = []
+    monkeypatch.setattr(encode, "PIECE", 1 << 12)
+    monkeypatch.setattr(encode, "HELD", 1 << 15)
+    monkeypatch.setattr(Region, "release", lambda region: released.append((region.begin, region.end)))
+    convert(source, folder / "two.gguf")
+    assert (folder / "one.gguf").read_bytes() == (folder / "two.gguf").read_bytes()
+    table = next(r for r in released if r[1] - r[0] == 2560 * 256 * 2)  # the codebook embeddings, f16
+    parts = [r for r in released if r != table and table[0] <= r[0] < table[1]]
+    assert len(parts) > 3 and all(a[1] == b[0] for a, b in zip(parts, parts[1:])) and parts[0][0] == table[0]
