@@ -14,6 +14,7 @@ from pathlib import Path
 from ..errors import S2Error, UsageError
 from ..whole import write_bytes
 
+_UNNOTICED = {".DS_Store"}  # what macOS leaves in any folder that was looked at
 _SPARE = 16 << 20  # bytes that stay free on the disk
 
 
@@ -56,7 +57,7 @@ class Output:
     def _check_folder(self, given, force) -> None:
         if not self.path.is_dir():
             raise UsageError(f"cannot write {given}: it is a file; a name that ends in .gguf makes a file")
-        there = set(os.listdir(self.path))
+        there = set(os.listdir(self.path)) - _UNNOTICED
         if there and not force:
             raise S2Error(f"{given} exists; --force replaces it")
         if foreign := sorted(there - self.files):

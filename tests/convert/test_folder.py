@@ -129,6 +129,7 @@ def test_a_folder_is_replaced_only_if_it_is_a_model(source, folder):
         convert(source, folder / "mlx", "q8_0", force=True)
     assert sorted(p.name for p in folder.iterdir()) == ["mlx", "source.gguf"]
     (folder / "empty").mkdir()
+    (folder / "empty" / ".DS_Store").write_bytes(b"")
     convert(source, folder / "empty")
     assert (folder / "empty" / "model.safetensors").exists()
     (folder / "file").write_text("")
