@@ -12,8 +12,9 @@ from s2mlx.dual_ar import DualAR
 from s2mlx.layers.scope import Scope
 from s2mlx.weights import open_checkpoint
 
-# Of a file of 24 MB: vectors and biases in float32, rotary tables and the like. Convolutions in float32 would make it 1.7.
-MOST = 1.12
+# Of a file of 24 MB: vectors and biases in float32, rotary tables, buffers that MLX uses again for something smaller: 1.09
+# to 1.13. Convolutions in float32 would make it 1.7.
+MOST = 1.25
 
 
 @pytest.fixture(scope="module")

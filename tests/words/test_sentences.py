@@ -7,6 +7,7 @@ import regex
 from hypothesis import given, settings
 
 from s2mlx.text import sentences
+from s2mlx.text.marks import SPEAKER_TAG
 
 from .corpus import ANY_TEXT, SENTENCES
 
@@ -35,8 +36,9 @@ def test_any_text(text):
     spans = sentences(text)
     assert "".join(text[b:e] for b, e in spans) == text
     assert all(b < e for b, e in spans)
-    graphemes = {m.end() for m in regex.finditer(r"\X", text)}
-    assert all(e in graphemes for _, e in spans)
+    ends = {m.end() for m in regex.finditer(r"\X", text)}
+    ends |= {m.start() for m in SPEAKER_TAG.finditer(text)}  # a turn begins there, whatever its sign would join
+    assert all(e in ends for _, e in spans)
 
 
 @pytest.mark.parametrize("piece", [". ", "a. ", "1. ", "\n", "\"。", "。", "[", "[a", "a.b", "‘’", "(" * 5, " ", "A. B. ",
