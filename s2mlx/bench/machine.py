@@ -15,8 +15,8 @@ from gguf.constants import GGML_QUANT_SIZES
 
 from ..config import ModelConfig
 from ..layers.matmul import matmul
+from ..weights.mixes import type_of
 from . import inventory
-from .synthetic import type_of
 
 # Nominal memory bandwidth, GB/s, as Apple states it; where a chip comes with two, both.
 CHIPS = {"M1": 68, "M1 Pro": 200, "M1 Max": 400, "M1 Ultra": 800,

@@ -8,7 +8,6 @@ which changes no time and makes writing fast.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +16,8 @@ import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from ..config import ModelConfig
+from ..weights.keys import size_keys
+from ..weights.mixes import type_of
 from . import inventory
 from .inventory import Part
 
@@ -27,10 +28,6 @@ _HALVES = {T.Q4_0: (0, None), T.Q4_1: (0, 2), T.Q5_0: (0, None), T.Q5_1: (0, 2),
            T.Q3_K: (108, None), T.Q4_K: (0, 2), T.Q5_K: (0, 2), T.Q6_K: (208, None)}
 # minimum / scale that makes random blocks average to zero
 _CENTRE = {T.Q4_1: -7.5, T.Q5_1: -15.5, T.Q2_K: 1.5, T.Q4_K: 7.5, T.Q5_K: 15.5}
-
-MIXES = {"q4_k_m": (T.Q4_K, T.Q5_K), "q5_k_m": (T.Q5_K, T.Q6_K)}
-TYPES = ("f32", "f16", "bf16", *(t.name.lower() for t in _HALVES), *MIXES)
-_W2 = re.compile(r"(fast_)?layers\.(\d+)\.feed_forward\.w2\.")
 
 
 @dataclass(frozen=True)
@@ -59,20 +56,6 @@ def skeleton(config: ModelConfig, type: str = "q8_0") -> Shape:
                          fast_layers=config.fast.layers, rvq_layers=rvq), type)
 
 
-def type_of(name: str, type: str, config: ModelConfig) -> T:
-    """The type of a matrix in a file of `type`: one type (`q8_0`, `f16`, ...) for all, or a mix with more bits for
-    attention, w2 of the later half of the layers, and the outputs."""
-    if type not in MIXES:
-        return T[type.upper()]
-    base, more = MIXES[type]
-    if "wqkv" in name:
-        return more
-    if found := _W2.match(name):
-        layers = (config.fast if found[1] else config.slow).layers
-        return T.Q6_K if int(found[2]) >= layers // 2 else base
-    return T.Q6_K if name in ("embeddings.weight", "fast_output.weight") else base
-
-
 def _narrow(config: ModelConfig, name: str, *, layers: int, fast_layers: int, rvq_layers: int) -> ModelConfig:
     """The structure of `config` in a vocabulary of 1280 ids, widths of 256 (what K-quants take) and a codec of 32."""
     small = dict(dim=256, ffn_dim=512, heads=4, kv_heads=2, head_dim=64)
@@ -92,7 +75,7 @@ def write_model(folder, shape: Shape, seed: int = 0) -> Path:
     path = Path(folder) / "model.gguf"
     config, rng, writer = shape.config, np.random.default_rng(seed), gguf.GGUFWriter(path, "fish-speech")
     writer.add_name(config.name)
-    for key, value in inventory.keys(config).items():
+    for key, value in size_keys(config).items():
         adder = {bool: "add_bool", int: "add_uint32", float: "add_float32", tuple: "add_array"}[type(value)]
         getattr(writer, adder)(key, value)
     parts = [(part, type_of(part.name, shape.type, config) if part.matrix else T.F16)

@@ -59,10 +59,11 @@ def _models(args, console):
     if args.name is not None or "model" in args.given:
         raise UsageError("--synthetic makes a model of its own: leave out the other")
     from ..bench import figures, synthetic
+    from ..weights.mixes import TYPES
 
     kinds = args.type.lower().split(",")
-    if wrong := [kind for kind in kinds if kind not in synthetic.TYPES]:
-        raise UsageError(f"--type: no type {wrong[0]!r}; known: {', '.join(synthetic.TYPES)}")
+    if wrong := [kind for kind in kinds if kind not in TYPES]:
+        raise UsageError(f"--type: no type {wrong[0]!r}; known: {', '.join(TYPES)}")
     for kind in kinds:
         shape = synthetic.tiny(kind) if args.synthetic == "tiny" else synthetic.full(args.layers, kind)
         figures.check_room(shape.config, args.prompt, args.frames)

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from ..bench import inventory
 from ..config import ModelConfig
 from ..errors import ModelError
 from ..model_facts import LICENCE, is_s2_pro
@@ -14,6 +13,7 @@ from ..options import Sampling
 from ..tokenizer import FILE_NAME, find_tokenizer, load_tokenizer
 from ..weights import open_checkpoint
 from ..weights.gguf_file import GGUFFile
+from ..weights.keys import size_keys
 from ..weights.packed import OWN
 from .gguf_writer import value
 from .types import Plan
@@ -103,7 +103,7 @@ def plain_keys(c: ModelConfig, audio_pad: int) -> dict:
     if is_s2_pro(c):
         general |= {"general.basename": "fish-speech-s2-pro", "general.license": "other",
                     "general.license.name": "fish-audio-research-license", "general.description": LICENCE}
-    sizes = inventory.keys(c)
+    sizes = size_keys(c)
     rest = {"model_type": "dual_ar", "audio_pad_token_id": audio_pad, "tie_word_embeddings": True,
             "fast_context_length": c.num_codebooks + 1, "fast_tie_word_embeddings": False,
             "fast_attention_qkv_bias": False, "fast_attention_o_bias": False, "fast_project_in": c.fast_project_in}

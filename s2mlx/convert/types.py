@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
-from ..bench.synthetic import TYPES, type_of
 from ..config import ModelConfig
 from ..errors import UsageError
 from ..weights.blocks import FLOATS
 from ..weights.checkpoint import Checkpoint, Tensor
 from ..weights.layout import role
+from ..weights.mixes import TYPES, type_of
 
 _T = GGMLQuantizationType
 # What takes the place of a K-quant whose blocks of 256 do not fit a row: the next type up with blocks of 32.
