@@ -22,7 +22,8 @@ from . import inventory
 CHIPS = {"M1": 68, "M1 Pro": 200, "M1 Max": 400, "M1 Ultra": 800,
          "M2": 100, "M2 Pro": 200, "M2 Max": 400, "M2 Ultra": 800,
          "M3": 100, "M3 Pro": 150, "M3 Max (30-core GPU)": 300, "M3 Max (40-core GPU)": 400, "M3 Ultra": 819,
-         "M4": 120, "M4 Pro": 273, "M4 Max (32-core GPU)": 410, "M4 Max (40-core GPU)": 546}
+         "M4": 120, "M4 Pro": 273, "M4 Max (32-core GPU)": 410, "M4 Max (40-core GPU)": 546,
+         "M5": 153, "M5 Pro": 307, "M5 Max (32-core GPU)": 460, "M5 Max (40-core GPU)": 614}
 FORMATS = ("q8_0", "q6_k", "q4_k_m", "q2_k")
 POSITIONS = 500  # of the KV cache in the bounds: a reference of 10 s and some speech
 _KV_BYTES = 2    # where the kernels run, the cache holds float16
