@@ -9,6 +9,7 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -42,6 +43,16 @@ def check_ending(path) -> str:
     if ending not in WRITABLE or "\0" in str(path):
         raise AudioError(f"cannot write {str(path)!r}: the name must end in one of {' '.join(WRITABLE)}")
     return ending
+
+
+def blocks(samples: np.ndarray, pcm: bool) -> Iterator[np.ndarray]:
+    """What libsndfile is given of samples float32 [n]: within full scale, 16-bit output by one rounding rule everywhere, and
+    not too much at a time."""
+    samples = np.clip(samples, -1, 1)
+    if pcm:
+        samples = np.frombuffer(pcm16(samples), "<i2")
+    for begin in range(0, len(samples), _BLOCK):
+        yield samples[begin : begin + _BLOCK]
 
 
 class AudioWriter:
@@ -195,11 +206,8 @@ class _Encoded:
         os.close(self._fd)
 
     def _encode(self, samples: np.ndarray) -> None:
-        samples = np.clip(samples, -1, 1)
-        if self._pcm:
-            samples = np.frombuffer(pcm16(samples), "<i2")  # one rounding rule for every 16-bit output
-        for begin in range(0, len(samples), _BLOCK):
-            self._guard(self._file.write, samples[begin:begin + _BLOCK])
+        for block in blocks(samples, self._pcm):
+            self._guard(self._file.write, block)
 
     def _check_room(self) -> None:
         """libsndfile swallows a failure of the last pages, written while closing; so see first that there is room."""

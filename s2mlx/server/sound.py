@@ -14,10 +14,10 @@ import numpy as np
 
 from ..audio.files import pcm16, stream_wav_header
 from ..audio.resample import StreamResampler
+from ..audio.writer import blocks
 from ..errors import AudioError
 
 PCM_RATE = 24_000  # Hz; OpenAI's bare samples have no header to say so
-_BLOCK = 2048      # samples for libsndfile at a time
 
 
 class Wav:
@@ -99,11 +99,8 @@ class Encoded:
         return self._tape.rest()
 
     def _encode(self, samples: np.ndarray) -> None:
-        samples = np.clip(samples, -1, 1)
-        if self._pcm:
-            samples = np.frombuffer(pcm16(samples), "<i2")  # one rounding rule for every 16-bit output
-        for begin in range(0, len(samples), _BLOCK):
-            self._guard(self._file.write, samples[begin:begin + _BLOCK])
+        for block in blocks(samples, self._pcm):
+            self._guard(self._file.write, block)
 
     def _guard(self, call, *arguments, **keywords):
         try:
