@@ -7,7 +7,7 @@ out to have ended, the frame after its end is dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import mlx.core as mx
@@ -39,34 +39,37 @@ class _Lane:
         return next(self.rows), self.built > self.request.min_frames
 
 
-def generate_batch(model: DualAR, requests: Sequence[Request], sampling: Sampling, *,
+def generate_batch(model: DualAR, requests: Iterable[Request], sampling: Sampling, *,
                    cache: Callable[[], KVCache], width: Callable[[], int],
                    keep_going: Callable[[], bool] = lambda: True,
                    ahead: bool | None = None) -> Iterator[tuple[int, Frame]]:
     """Yield (number of the request, frame) as they come, and for each request one last item with its finish reason.
 
-    cache() makes the past that every request's matrix continues; width() tells how many may run at once, at least 1, and
-    is asked whenever one could join. ahead: as in `generate`.
+    requests: asked for the next one when there is room for it. cache() makes the past that every request's matrix
+    continues; width() tells how many may run at once, at least 1, and is asked whenever one could join. ahead: as in
+    `generate`.
     """
     ahead = mx.default_device().type == mx.DeviceType.gpu if ahead is None else ahead
-    pick, waiting = model.picker(sampling), list(enumerate(requests))
+    pick, waiting = model.picker(sampling), enumerate(requests)
     lanes: list[_Lane] = []
     state: State | None = None
-    while waiting or lanes:
+    while True:
         joined = False
-        while waiting and len(lanes) < max(1, width()):
-            lane = _start(model, *waiting.pop(0), cache(), pick, keep_going)
-            if lane is None:
-                waiting.clear()
+        while len(lanes) < max(1, width()) and (numbered := next(waiting, None)) is not None:
+            lane = _start(model, *numbered, cache(), pick, keep_going)
+            if lane is None:  # cancelled
+                waiting = iter(())
                 break
             lanes.append(lane)
             joined = True
+        if not lanes:
+            return
         if joined:
             state = _join(lanes, state)
         going = keep_going()
         go_on = going and any(lane.read + 1 < lane.request.max_frames for lane in lanes)
         following = _step(model, lanes, state, pick) if ahead and go_on else None
-        values, staying = state.read() if lanes else [], []
+        values, staying = state.read(), []
         for i, lane in enumerate(lanes):
             token, *codes = values[i]
             reason = STOP if token == model.end_token else None
@@ -79,7 +82,7 @@ def generate_batch(model: DualAR, requests: Sequence[Request], sampling: Samplin
             else:
                 yield lane.number, Frame(None, reason)
         if not going:
-            break
+            return
         state = following or state
         if len(staying) < len(lanes):
             lanes = [lanes[i] for i in staying]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 MOST_FRAMES = 16  # 0.74 s: beyond that, the fixed cost of a decode no longer shows
-PIECES = (1, 2, 4, 8, MOST_FRAMES)
+PIECES = (1, 2, 4, 8, MOST_FRAMES)  # the only sizes there are
 
 
 class Schedule:
@@ -19,12 +19,12 @@ class Schedule:
         """lead() -> seconds of sound the listener still has."""
         self._frame_seconds, self._lead, self._last = frame_seconds, lead, 0
 
-    def due(self, waiting: int) -> bool:
-        """Whether `waiting` frames are enough for the next piece."""
-        return waiting >= self._target()
-
-    def sent(self, frames: int) -> None:
-        self._last = frames
+    def take(self, waiting: int) -> int:
+        """How many of the `waiting` frames the next piece has; 0 while there should be more of them."""
+        if waiting < self._target():
+            return 0
+        self._last = largest_piece(waiting)
+        return self._last
 
     def _target(self) -> int:
         if self._last == 0:
@@ -32,4 +32,9 @@ class Schedule:
         frames = min(2 * self._last, MOST_FRAMES)
         if self._lead is not None:
             frames = max(1, int(min(frames, self._lead() / 2 / self._frame_seconds)))
-        return 1 << frames.bit_length() - 1
+        return largest_piece(frames)
+
+
+def largest_piece(frames: int) -> int:
+    """The largest of PIECES that so many frames, at least one, fill."""
+    return max(size for size in PIECES if size <= frames)

@@ -26,7 +26,7 @@ from .options import Options
 from .passes import PlannedPass, plan_passes
 from .prefix_cache import PrefixCache
 from .prompt import SPEAKER_TAG, Prompt, Turn, build_prompt, frame_columns
-from .schedule import PIECES, Schedule
+from .schedule import PIECES, Schedule, largest_piece
 from .speech import CANCELLED, AudioChunk, Stats
 from .voice import Voice
 
@@ -135,30 +135,36 @@ class _Run:
         """Several passes share each read of the weights; what they say is given out in order."""
         began = time.perf_counter()
         prompt, limit = self._prompt(passes[0])
-        planned = [(passes[0], prompt, limit), *((p, *self._prompt(p)) for p in passes[1:])]
-        requests = [self._request(*one, prompt.reference_end) for one in planned]
         prefix = self._prefix(prompt)
         self.prefill_seconds += time.perf_counter() - began
-        pieces = deque(_Piece(self, p) for p in passes)  # the first is being given out
         if prefix is None:
-            yield pieces[0].last(CANCELLED)
+            yield _Piece(self, passes[0]).last(CANCELLED)
             return
-        waiting: list[list] = [[] for _ in passes]
-        current = 0
-        for number, frame in generate_batch(self.model.dual_ar, requests, self._sampling(), cache=prefix.extend,
+        begun: deque[tuple[_Piece, deque]] = deque()  # passes and their frames, the first is being given out
+        current = 0                                   # its number
+
+        def requests():  # each when there is room for it: a book has thousands
+            for i, planned in enumerate(passes):
+                begun.append((_Piece(self, planned), deque()))
+                own = (prompt, limit) if i == 0 else self._prompt(planned)
+                yield self._request(planned, *own, prompt.reference_end)
+
+        for number, frame in generate_batch(self.model.dual_ar, requests(), self._sampling(), cache=prefix.extend,
                                             width=self._width, keep_going=self.keep_going):
-            waiting[number].append(frame)
-            while current < len(passes) and waiting[current]:
-                frame = waiting[current].pop(0)
+            begun[number - current][1].append(frame)
+            while begun and begun[0][1]:
+                piece, frames = begun[0]
+                frame = frames.popleft()
                 if frame.codes is not None:
-                    yield from pieces[0].add(frame.codes)
+                    yield from piece.add(frame.codes)
                     continue
-                yield pieces.popleft().last(frame.finish_reason)
+                begun.popleft()
+                current += 1
+                yield piece.last(frame.finish_reason)
                 if frame.finish_reason == CANCELLED:
                     return
-                current += 1
-        if pieces:  # cancelled before this pass began
-            yield pieces[0].last(CANCELLED)
+        if begun or current < len(passes):  # cancelled before this pass gave a frame
+            yield (begun[0][0] if begun else _Piece(self, passes[current])).last(CANCELLED)
 
     def _width(self) -> int:
         """How many passes may run at once. With a listener, one, until a few seconds of sound are ahead: several at once
@@ -250,24 +256,26 @@ class _Piece:
 
     def add(self, codes: np.ndarray) -> Iterator[AudioChunk]:
         self.waiting.append(codes)
-        if self.schedule.due(len(self.waiting)):
-            self.schedule.sent(len(self.waiting))
-            codes = self._take()
+        while frames := self.schedule.take(len(self.waiting)):
+            codes = self._take(frames)
             yield self.run.chunk(self.planned, codes, self.stream.decode(codes), None)
 
     def last(self, reason: str) -> AudioChunk:
         """The end of the pass. Who cancels does not wait for a decode: frames that are no sound yet are dropped."""
         if reason == CANCELLED:
             self.waiting.clear()
-        codes = self._take()
-        samples = self.stream.decode(codes)
+        codes, parts = [self._take(0)], [np.zeros(0, np.float32)]
+        while self.waiting:
+            codes.append(self._take(largest_piece(len(self.waiting))))
+            parts.append(self.stream.decode(codes[-1]))
+        codes, samples = np.concatenate(codes, axis=1), np.concatenate(parts)
         if self.planned.pause_after and reason != CANCELLED:
             pause = self.run.codec.config.sample_rate * self.run.options.pause_ms // 1000
             samples = np.concatenate([samples, np.zeros(pause, np.float32)])
         return self.run.chunk(self.planned, codes, samples, reason)
 
-    def _take(self) -> np.ndarray:
-        codes, self.waiting = self.waiting, []
+    def _take(self, frames: int) -> np.ndarray:
+        codes, self.waiting = self.waiting[:frames], self.waiting[frames:]
         return np.stack(codes, axis=1) if codes else np.zeros((self.run.config.num_codebooks, 0), np.int32)
 
 

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 from collections.abc import Iterable
+from functools import lru_cache
 from pathlib import Path
 
 from .config import ModelConfig
@@ -76,6 +77,7 @@ class Tokenizer:
     def __init__(self, backend, path: Path):
         self.path = path
         self._backend = backend
+        self._encoded = lru_cache(256)(self._encode)  # a prompt's fixed parts, and its voice's words, come every time
         self._added = {t.content: i for i, t in backend.get_added_tokens_decoder().items()}
         missing = [name for name in REQUIRED if name not in self._added]
         if missing:
@@ -100,8 +102,11 @@ class Tokenizer:
         The tokenizer normalises to NFC. A lone surrogate, which is what bytes that are no UTF-8 become on a command
         line, is a `UsageError`: nothing can be said for it, and dropping it would change the text.
         """
+        return list(self._encoded(text))
+
+    def _encode(self, text: str) -> tuple[int, ...]:
         check_text(text)
-        return self._backend.encode(text, add_special_tokens=False).ids
+        return tuple(self._backend.encode(text, add_special_tokens=False).ids)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Text of ids; control tokens by their names. For a broken sequence U+FFFD stands for what is no UTF-8."""

@@ -11,7 +11,7 @@ logits with other settings and a second uniform number (VALL-E 2, arXiv:2406.053
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -84,7 +84,7 @@ def _choose(logits, uniforms, window, may_end, settings, again):
     return sampler_reference(*arguments)
 
 
-@cache
+@lru_cache(16)  # settings come from strangers
 def _compiled(settings: Settings, again: bool):
     """The reference with its chains of small operations fused."""
     return mx.compile(lambda *arrays: sampler_reference(*arrays, settings, again))
@@ -99,7 +99,7 @@ def _launch(logits, uniforms, window, may_end, settings, again):
         T=logits.dtype, AGAIN=again, WINDOW=length, SIMDGROUPS=_SIMDGROUPS, LIMIT=MAX_TOP_K)
 
 
-@cache
+@lru_cache(64)
 def _settings(settings: Settings) -> mx.array:
     return _made(mx.array([*settings, 0, 0, 0], mx.float32))
 

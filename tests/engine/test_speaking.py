@@ -210,6 +210,17 @@ def test_passes_that_are_over_leave_nothing_behind(model, voice):
     assert len(alive) > 9 and max(alive[4:]) <= max(alive[:4])
 
 
+def test_a_book_is_prepared_as_it_is_spoken(model, voice, monkeypatch):
+    """Not all of it before the next frame: a listener would hear a hole, and a cancel would wait."""
+    built, build = [], speaking.build_prompt
+    monkeypatch.setattr(speaking, "build_prompt", lambda *a: built.append(1) or build(*a))
+    stream = Speaking(model).speak(LONG * 30, [voice], Options(max_frames=4, min_frames=4, batch=2), 7, lambda: True)
+    first = next(stream)
+    assert first.parts > 20 and len(built) <= 3
+    ends = [next(c for c in stream if c.finish_reason) for _ in range(4)]
+    assert [c.part for c in ends] == [0, 1, 2, 3] and len(built) <= 8
+
+
 def _in_memory() -> int:
     """Streams that have decoded something, sequences and their pasts."""
     gc.collect()

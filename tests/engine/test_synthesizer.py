@@ -1,5 +1,6 @@
 """The facade: the same speech whole and in pieces, from any thread, cancelled at any time."""
 
+import itertools
 import threading
 import time
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import s2mlx
-from s2mlx.schedule import MOST_FRAMES, Schedule
+from s2mlx.schedule import MOST_FRAMES, PIECES, Schedule
 
 from ..synthetic import make_model
 from . import goldens
@@ -224,10 +225,9 @@ def pieces(lead, frames=200):
     schedule, waiting, sizes = Schedule(2048 / 44100, lead), 0, []
     for _ in range(frames):
         waiting += 1
-        if schedule.due(waiting):
-            schedule.sent(waiting)
-            sizes.append(waiting)
-            waiting = 0
+        while size := schedule.take(waiting):
+            sizes.append(size)
+            waiting -= size
     return sizes
 
 
@@ -237,6 +237,13 @@ def test_schedule():
     assert max(pieces(lambda: 100.0)) == MOST_FRAMES
     assert max(pieces(lambda: float("inf"))) == MOST_FRAMES
     assert pieces(lambda: 0.4)[3:6] == [4, 4, 4]
+
+
+def test_pieces_have_few_sizes_whatever_the_listener_does():
+    """Every other size would have kernels compiled while the sound plays."""
+    leads = itertools.cycle([100.0, 100.0, 0.1, 3.0, 0.7])
+    sizes = pieces(lambda: next(leads))
+    assert set(sizes) <= set(PIECES) and len(set(sizes)) > 2 and sum(sizes) > 180
 
 
 def test_progress_of_loading(tmp_path):
