@@ -14,6 +14,7 @@ from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
 from .. import tags
+from .wrapped import WrappedText
 
 # Without colour these still differ: tags are italic, the sentence being heard is bold and underlined.
 _TAG = Style(italic=True)
@@ -22,7 +23,7 @@ _WIDTH, _HEIGHT = 30, 7  # of the menu, at most
 _NARROW = 10             # columns; a tag would not be recognised in less
 
 
-class _Area(TextArea):
+class _Area(WrappedText):
     """The text area itself; keys go to the open menu first."""
 
     def __init__(self, menu: OptionList, **kwargs):

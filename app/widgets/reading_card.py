@@ -6,9 +6,10 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
-from textual.widgets import Select, TextArea
+from textual.widgets import Select
 
 from ..reading import languages, sentence
+from .wrapped import WrappedText
 
 
 class ReadingCard(Vertical):
@@ -23,8 +24,8 @@ class ReadingCard(Vertical):
         self._turn = 0
         known = [code for _, code in languages()]
         self.language = language if language in known else known[0]
-        self._area = TextArea(sentence(self.language) if words is None else words, id="words", tab_behavior="focus",
-                              highlight_cursor_line=False)
+        self._area = WrappedText(sentence(self.language) if words is None else words, id="words", tab_behavior="focus",
+                                 highlight_cursor_line=False)
         self.fixed = words is not None  # a take is in the hand: another language leaves its words
 
     def compose(self) -> ComposeResult:
