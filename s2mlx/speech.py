@@ -47,9 +47,9 @@ class AudioChunk:
     finish_reason is set on the last chunk of a pass only (that chunk may hold no samples).
     """
 
-    samples: np.ndarray
+    samples: np.ndarray = field(repr=False)
     sample_rate: int
-    codes: np.ndarray
+    codes: np.ndarray = field(repr=False)
     part: int
     parts: int
     span: tuple[int, int]
@@ -67,9 +67,9 @@ class Audio:
 
     finish_reason is the worst of the passes' (cancelled, then length, then stop)."""
 
-    samples: np.ndarray
+    samples: np.ndarray = field(repr=False)
     sample_rate: int
-    codes: np.ndarray
+    codes: np.ndarray = field(repr=False)
     finish_reason: str
     passes: list[Pass] = field(default_factory=list)
     stats: Stats = Stats()

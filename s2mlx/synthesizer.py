@@ -77,13 +77,13 @@ class Synthesizer:
     def num_codebooks(self) -> int:
         return self._speaking.model.codec_config.num_codebooks
 
-    def say(self, text: str, *, voice: Voice | list[Voice] | None = None, options: Options | None = None,
+    def say(self, text: str, *, voice: Voice | str | Path | list | None = None, options: Options | None = None,
             on_chunk: Callable[[AudioChunk], None] | None = None, cancel: threading.Event | None = None,
             **overrides) -> Audio:
         """Speak the whole text and return it. `on_chunk` hears of every piece, on the calling thread.
 
-        voice: of speaker 0, or of speakers 0, 1, ... cancel: set it to stop within one frame. overrides: fields of
-        `Options`. Raises `S2Error` kinds; a cancelled request returns what was finished, with that finish reason.
+        voice: of speaker 0, or of speakers 0, 1, ...: a `Voice`, the name of a saved or bundled one, or a path. cancel:
+        set it to stop within one frame. overrides: fields of `Options`. Raises `S2Error` kinds; a cancelled request returns what was finished, with that finish reason.
         """
         options = (options or Options()).replace(**overrides)
         chunks = []
@@ -93,7 +93,7 @@ class Synthesizer:
                 on_chunk(chunk)
         return self._whole(chunks, options)
 
-    def stream(self, text: str, *, voice: Voice | list[Voice] | None = None, options: Options | None = None,
+    def stream(self, text: str, *, voice: Voice | str | Path | list | None = None, options: Options | None = None,
                cancel: threading.Event | None = None, lead: Callable[[], float] | None = None,
                **overrides) -> Iterator[AudioChunk]:
         """Speak the text piece by piece: the first chunk comes after one frame. Same codes as `say` for the same seed.
@@ -105,9 +105,8 @@ class Synthesizer:
         if not isinstance(text, str):
             raise UsageError(f"the text must be a str, not {type(text).__name__}")
         voices = [] if voice is None else voice if isinstance(voice, (list, tuple)) else [voice]
+        voices = [_voice(v) for v in voices]
         for v in voices:
-            if not isinstance(v, Voice):
-                raise UsageError(f"a voice must be a Voice, not {type(v).__name__}; s2mlx.Voice.load() reads a file")
             v.check(self.config)
         self._speaking.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
         seed = secrets.randbits(32) if options.seed is None else options.seed
@@ -190,6 +189,18 @@ class CodecHandle:
         codes = np.clip(codes, -1, 2**31 - 1).astype(np.int32)
         return self._worker.call(
             lambda keep_going: _finished(codec.decode(codes, chunk, keep_going), keep_going), cancel)
+
+
+def _voice(voice) -> Voice:
+    from .voice_library import VoiceLibrary
+
+    if isinstance(voice, Voice):
+        return voice
+    if isinstance(voice, str):
+        return VoiceLibrary().resolve(voice)
+    if isinstance(voice, os.PathLike):
+        return Voice.load(voice)
+    raise UsageError(f"a voice is a Voice, a name or a path, not {type(voice).__name__}")
 
 
 def read_clip(clip, rate: int) -> np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import s2mlx
-from s2mlx.errors import AudioError, UsageError
+from s2mlx.errors import AudioError, UsageError, VoiceError
 from s2mlx.options import Options
 from s2mlx.synthesizer import read_clip
 
@@ -56,8 +56,11 @@ def test_texts_and_voices_of_other_types(tts):
     for text in (None, b"Hello.", 5):
         with pytest.raises(UsageError, match="text"):
             tts.say(text)
-    for voice in ("nora", Path("nora.s2voice"), ["nora"], 5):
+    for voice in (b"nora", [None], 5):
         with pytest.raises(UsageError, match="Voice"):
+            tts.say("Hello.", voice=voice)
+    for voice in ("nora", Path("nora.s2voice"), ["nowhere/nora.s2voice"]):  # of another model, and of no file
+        with pytest.raises(VoiceError):
             tts.say("Hello.", voice=voice)
 
 

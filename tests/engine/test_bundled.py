@@ -56,6 +56,17 @@ def test_every_bundled_voice_speaks(tts):
         check(tts, audio, TEXT)
         said.append(audio.codes.tobytes())
     assert len(set(said)) == len(said)
+    name, path = voices()[0].stem, voices()[0]
+    for way in (name, path, str(path), [name]):
+        assert tts.say(TEXT, voice=way, seed=1).codes.tobytes() == said[0]
+    with pytest.raises(s2mlx.VoiceError, match="there is no voice"):
+        tts.say(TEXT, voice="nobody-of-this-name")
+
+
+def test_what_is_printed_is_short(tts):
+    """Not the samples and codes themselves."""
+    audio = tts.say(TEXT, seed=1)
+    assert len(repr(audio)) < 600 and "array" not in repr(audio) and "stop" in repr(audio)
 
 
 def test_what_it_says_can_be_its_reference(tts):
