@@ -9,6 +9,7 @@ from ..errors import UsageError
 from ..options import Options
 
 MOST_CHARACTERS = 16_384  # OpenAI allows 4096
+_LONGEST_NAME = 256  # characters: comparing names brings accents into order, which takes the square of their number
 STREAMABLE = ("mp3", "opus", "flac", "wav", "pcm")
 _STREAM_FORMATS = ("audio", "sse")
 # Ours beyond OpenAI's: fields of Options, checked there, and the JSON types that each may have.
@@ -107,6 +108,8 @@ def _voice(fields: dict) -> str | None:
         voice = voice["id"]
     if voice is not None and not isinstance(voice, str):
         raise _wrong("voice", "voice must be a string, the name of a voice")
+    if voice is not None and len(voice) > _LONGEST_NAME:
+        raise _wrong("voice", f"no name of a voice has more than {_LONGEST_NAME} characters")
     return _clean(voice, "voice")
 
 

@@ -1,6 +1,7 @@
 """Heads and bodies of requests: what is taken, and what could be read in two ways."""
 
 import socket
+import time
 
 import pytest
 
@@ -43,6 +44,29 @@ def test_what_is_no_head(data, status):
     with pytest.raises(Refused) as caught:
         parse_head(data)
     assert caught.value.status == status
+
+
+@pytest.mark.parametrize("line", [
+    b"X:" + b" " * 2500 + b"\1", b"X:" + b" \t" * 1250 + b"a\1", b"X: a" + b" " * 2500 + b"a\1", b"a" * 2500,
+    b"Content-Length:" + b" " * 2500 + b"\1", b" " * 2500 + b":", b"X:" + b"\t" * 2500 + b"\x7f"])
+def test_a_long_line_is_refused_at_once(line):
+    """Read in every way that it might be, it would take many seconds, and a head of the longest hours."""
+    began = time.monotonic()
+    for data in (line, b"GET / HTTP/1.1\r\n" + line, b"GET " + line):
+        with pytest.raises(Refused):
+            parse_head(data)
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize("line", [b"1" * 8 + b" " * 4000 + b"x", b" " * 4000, b"1;" + b" " * 4000 + b"\1",
+                                  b"1" + b" \t" * 2000 + b";\1"])
+def test_a_long_size_of_a_chunk_is_refused_at_once(pair, line):
+    requests, client = pair
+    client.sendall(b"POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + line + b"\r\n")
+    began = time.monotonic()
+    with pytest.raises(Refused):
+        requests.body(requests.head())
+    assert time.monotonic() - began < 2
 
 
 def test_requests_in_a_row_and_in_bits(pair):

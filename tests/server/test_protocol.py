@@ -38,6 +38,7 @@ def test_null_is_absent_and_a_voice_may_be_an_object():
     ({"voice": {"id": 3}}, "voice", "string"),
     ({"voice": {"name": "x"}}, "voice", "string"),
     ({"voice": "a\0"}, "voice", "NUL"),
+    ({"voice": "a" + "\u0301\u0316" * 30_000}, "voice", "256 characters"),
     ({"model": {}}, "model", "string"),
     ({"response_format": "aac"}, "response_format", "aac"),
     ({"response_format": "mp4"}, "response_format", "one of mp3"),
