@@ -5,7 +5,7 @@
     encode        a tensor's bytes in that type, piece by piece; kquants the K-quants, fitting their search
     as_gguf       the result as a GGUF file, gguf_writer the container
     as_folder     the result as a folder in MLX's layout, safetensors_writer the container
-    output        results that appear whole or not at all
+    output        results that appear whole or not at all; place the steps that put them there
 
 Tensors are read from the mapped file and written one after the other: a model of any size takes little memory.
 """

@@ -23,13 +23,14 @@ from . import Converted
 from .encode import chunks, workers
 from .output import Output, synced
 from .safetensors_writer import header
-from .source import Source
+from .source import PAPERS, Source
 from .types import Job, Plan, check_worth, plan
 
 _T = GGMLQuantizationType
 PACKED = (_T.Q8_0, _T.Q5_1, _T.Q4_1)
 TYPES = ("f32", "f16", "bf16", *(kind.name.lower() for kind in PACKED))
 MODEL, CODEC, CONFIG, TOKENIZER = "model.safetensors", "codec.safetensors", "config.json", "tokenizer.json"
+NAMES = (MODEL, CODEC, CONFIG, TOKENIZER, *PAPERS)  # all that a folder made of any source can hold
 
 
 def write_folder(source: Source, target: Path, type: str, force: bool, on_plan, on_progress, hold) -> Converted:
@@ -43,7 +44,7 @@ def write_folder(source: Source, target: Path, type: str, force: bool, on_plan, 
     tokenizer, made = source.tokenizer(made)
     small = source.papers() | tokenizer
     small[CONFIG] = json.dumps(_config(source, made), indent=2).encode()
-    output = Output(target, source=source.path, files={MODEL, CODEC, TOKENIZER, *small}, force=force)
+    output = Output(target, source=source.path, files=NAMES, force=force)
     files = {name: jobs for name, jobs in ((MODEL, [job for job in made.jobs if not _of_codec(job)]),
                                            (CODEC, [job for job in made.jobs if _of_codec(job)])) if jobs}
     heads = {name: header(part for job in jobs for part in _parts(job)) for name, jobs in files.items()}

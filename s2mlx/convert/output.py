@@ -9,10 +9,12 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ..errors import S2Error, UsageError
 from ..whole import write_bytes
+from .place import add_file, add_folder, replace_folder
 
 _UNNOTICED = {".DS_Store"}  # what macOS leaves in any folder that was looked at
 _SPARE = 16 << 20  # bytes that stay free on the disk
@@ -22,47 +24,69 @@ class Output:
     """The place `path` for a file, or for a folder of known files.
 
     with Output(path, ...) as output: write to `output.temporary`, then `output.commit()`. Without a commit nothing is
-    left of it. source: what must not be replaced. files: the names a folder that is replaced may hold; None makes
-    a file. beside: small files that go into the folder of `path`, name -> bytes. force: replace what is there.
+    left of it. source: what must not be replaced. files: patterns of the names that a folder that is replaced may hold;
+    None makes a file. beside: small files that go into the folder of `path`, name -> bytes; they replace nothing.
+    force: replace what is there.
     """
 
     def __init__(self, path, *, source, files: Iterable[str] | None = None, force: bool = False, beside=None):
-        self.path, self.files = Path(os.path.realpath(path)), None if files is None else frozenset(files)
-        if self.path == Path(os.path.realpath(source)):
-            raise UsageError(f"{path} is the source itself; choose another name")
-        beside = {self.path.parent / name: data for name, data in (beside or {}).items()}
-        self.beside = {path: data for path, data in beside.items() if not _holds(path, data)}
-        self._check(path, force)
-        self.temporary = self.path.with_name(f".{self.path.name[:40]}.{secrets.token_hex(4)}")
+        self.given, self.path, self.source = path, Path(os.path.realpath(path)), Path(source)
+        self.files, self.force = None if files is None else frozenset(files), force
+        self.beside = {self.path.parent / name: data for name, data in (beside or {}).items()}
+        self._check()
+        self.temporary = _temporary(self.path)
 
-    def _check(self, given, force) -> None:
-        """Everything that can be known before the work is done."""
+    def _check(self) -> None:
+        """Everything that can be known before the work is done; and again after it, when all may be different."""
+        self._check_source()
         parent = self.path.parent
         if not parent.is_dir():
-            raise S2Error(f"cannot write {given}: there is no folder {parent}")
+            raise S2Error(f"cannot write {self.given}: there is no folder {parent}")
         if not os.access(parent, os.W_OK | os.X_OK):
-            raise S2Error(f"cannot write {given}: no permission to write in {parent}")
+            raise S2Error(f"cannot write {self.given}: no permission to write in {parent}")
         if self.files is None and self.path.is_dir():
-            raise UsageError(f"cannot write {given}: it is a folder")
+            raise UsageError(f"cannot write {self.given}: it is a folder")
         if self.files is not None and self.path.exists():
-            self._check_folder(given, force)
+            self._check_folder()
         elif self.path.exists() and not self.path.is_file():
-            raise UsageError(f"cannot write {given}: it is no ordinary file")
-        elif self.path.exists() and not force:
-            raise S2Error(f"{given} exists; --force replaces it")
-        for path in self.beside:
-            if path.exists() and not force:
-                raise S2Error(f"{path} exists and is another one; choose another folder, or replace it with --force")
+            raise UsageError(f"cannot write {self.given}: it is no ordinary file")
+        elif self.path.exists() and not self.force:
+            raise self._exists()
+        for path, data in self.beside.items():
+            if os.path.lexists(path) and not _holds(path, data):
+                raise S2Error(f"{path} is another one than this model needs, and models beside it may need it: it is "
+                              "never replaced; choose another folder, or move it away first")
 
-    def _check_folder(self, given, force) -> None:
+    def _check_source(self) -> None:
+        """Names can differ and mean the same: links, disks that do not tell cases apart."""
+        if _same(self.path, self.source) or self.files is None and self._is_part_of_source():
+            raise UsageError(f"{self.given} is the source itself; choose another name")
+        if self.files is not None and _within(self.path, self.source):
+            raise UsageError(f"{self.given} lies in the source; choose a place outside of it")
+        if self.files is not None and _within(self.source, self.path):
+            raise UsageError(f"{self.given} holds the source; choose another name")
+
+    def _is_part_of_source(self) -> bool:
+        """Whether it is a file of a folder; GGUF files there are not what is converted."""
+        return self.source.is_dir() and any(_same(self.path, part) for part in self.source.iterdir()
+                                            if part.suffix.lower() != ".gguf")
+
+    def _check_folder(self) -> None:
         if not self.path.is_dir():
-            raise UsageError(f"cannot write {given}: it is a file; a name that ends in .gguf makes a file")
-        there = set(os.listdir(self.path)) - _UNNOTICED
-        if there and not force:
-            raise S2Error(f"{given} exists; --force replaces it")
-        if foreign := sorted(there - self.files):
-            raise S2Error(f"{given} holds {foreign[0]}, which no converted model has: it is not replaced; "
-                          "choose another folder")
+            raise UsageError(f"cannot write {self.given}: it is a file; a name that ends in .gguf makes a file")
+        there = [entry for entry in os.scandir(self.path) if entry.name not in _UNNOTICED]
+        if there and not self.force:
+            raise self._exists()
+        foreign = sorted(entry.name for entry in there if entry.is_dir() or not self._is_known(entry.name))
+        if foreign:
+            raise S2Error(f"{self.given} holds {foreign[0]}, which no converted model has: it is not replaced; "
+                          "choose another folder, or move that away")
+
+    def _is_known(self, name: str) -> bool:
+        return name in _UNNOTICED or any(fnmatchcase(name, pattern) for pattern in self.files)
+
+    def _exists(self) -> S2Error:
+        return S2Error(f"{self.given} exists; --force replaces it")
 
     def check_space(self, needed: int) -> None:
         """`S2Error` unless the disk has room for so many bytes."""
@@ -77,20 +101,22 @@ class Output:
         return self
 
     def commit(self) -> None:
-        """Put it in place. Short; who must not be interrupted here sees to it."""
+        """Put it in place, the files beside it first. Short; who must not be interrupted here sees to it.
+
+        `S2Error` where something has come into the way since the beginning: nothing is replaced then.
+        """
+        self._check()
         for path, data in self.beside.items():
-            write_bytes(path, data)
-        if self.files is not None and self.path.exists():
-            old = self.temporary.with_name(self.temporary.name + ".old")
-            os.rename(self.path, old)
-            try:
-                os.rename(self.temporary, self.path)
-            except BaseException:
-                os.rename(old, self.path)
-                raise
-            shutil.rmtree(old)
-        else:
-            os.replace(self.temporary, self.path)
+            _add_beside(path, data)
+        try:
+            if self.files is None:
+                (os.replace if self.force else add_file)(self.temporary, self.path)
+            elif self.force and self.path.exists():
+                replace_folder(self.temporary, self.path, self._is_known)
+            else:
+                add_folder(self.temporary, self.path, _UNNOTICED)
+        except FileExistsError:
+            raise self._exists() from None
 
     def __exit__(self, *_):
         if self.temporary.is_dir():
@@ -99,8 +125,38 @@ class Output:
             self.temporary.unlink(missing_ok=True)
 
 
+def _temporary(path: Path) -> Path:
+    """A name beside `path` that nobody else has."""
+    return path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}")
+
+
+def _add_beside(path: Path, data: bytes) -> None:
+    """The small file, unless it is there already."""
+    if _holds(path, data):
+        return
+    temporary = _temporary(path)
+    try:
+        write_bytes(temporary, data)
+        add_file(temporary, path)
+    except FileExistsError:
+        if not _holds(path, data):  # or another conversion has just made the same one
+            raise S2Error(f"{path} has just been made by another program; choose another folder") from None
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 def _holds(path: Path, data: bytes) -> bool:
     return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
+
+
+def _same(a: Path, b: Path) -> bool:
+    return a.exists() and b.exists() and os.path.samefile(a, b)
+
+
+def _within(inner: Path, outer: Path) -> bool:
+    """Whether `inner` is `outer` or lies in it, by its own name or by what that is a link to."""
+    places = (Path(os.path.abspath(inner)), Path(os.path.realpath(inner)))
+    return any(_same(part, outer) for place in places for part in (place, *place.parents))
 
 
 def synced(file) -> None:

@@ -137,6 +137,22 @@ def test_a_folder_is_replaced_only_if_it_is_a_model(source, folder):
         convert(source, folder / "file", force=True)
 
 
+def test_what_any_source_brought_can_be_replaced(official, source, folder):
+    """A folder made of a checkpoint has a licence, and other tools' files; one made of a GGUF file has none."""
+    checkpoint = official()
+    for name in ("tokenizer_config.json", "special_tokens_map.json", "chat_template.jinja", "NOTICE"):
+        (checkpoint / name).write_text("{}")
+    convert(checkpoint, folder / "mlx", "f16")
+    assert len(list((folder / "mlx").iterdir())) == 9
+    convert(source, folder / "mlx", "q8_0", force=True)
+    assert sorted(p.name for p in (folder / "mlx").iterdir()) == ["codec.safetensors", "config.json",
+                                                                  "model.safetensors", "tokenizer.json"]
+    (folder / "mlx" / "LICENSES").mkdir()
+    with pytest.raises(S2Error, match="holds LICENSES, .* move that away"):
+        convert(source, folder / "mlx", "q8_0", force=True)
+    assert sorted(p.name for p in folder.iterdir()) == ["mlx", "official-F32", "source.gguf"]
+
+
 def test_an_interrupt_leaves_no_folder(source, folder):
     def interrupt(done, total):
         if done > total // 2:

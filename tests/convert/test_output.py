@@ -1,5 +1,6 @@
 """Results that appear whole or not at all, and never over something else."""
 
+import errno
 import os
 import shutil
 from collections import namedtuple
@@ -7,6 +8,7 @@ from collections import namedtuple
 import pytest
 
 from s2mlx.convert import convert
+from s2mlx.convert.place import add_file, add_folder, replace_folder
 from s2mlx.errors import S2Error, UsageError
 
 from .conftest import TOKENIZER
@@ -63,11 +65,116 @@ def test_progress_ends_at_the_whole(small, folder):
 
 
 def test_the_source_is_never_the_target(small, folder):
+    """A second name of one file is what a disk that does not tell cases apart gives."""
     source = small()
     (folder / "link.gguf").symlink_to(source)
-    for target in (source, folder / "link.gguf", folder / ".." / "models" / "source.gguf"):
+    (folder / "SOURCE.gguf").hardlink_to(source)
+    for target in (source, folder / "link.gguf", folder / "SOURCE.gguf", folder / ".." / "models" / "source.gguf"):
         with pytest.raises(UsageError, match="the source itself"):
             convert(source, target, force=True)
+
+
+def test_folders_in_each_other(official, small, folder):
+    source = official()
+    before = names(source)
+    (folder / "link.gguf").symlink_to(source / "model.safetensors")
+    with pytest.raises(UsageError, match="the source itself"):
+        convert(source, folder / "link.gguf", force=True)
+    with pytest.raises(UsageError, match="lies in the source"):
+        convert(source, source / "mlx", "f16", force=True)
+    assert names(source) == before
+    with pytest.raises(UsageError, match="holds the source"):
+        convert(source, folder, "f16", force=True)
+    with pytest.raises(UsageError, match="holds the source"):
+        convert(small(), folder, force=True)
+    convert(source, source / "made.gguf", "q4_0")
+    convert(source, source / "made.gguf", "q8_0", force=True)
+
+
+# --- what comes into the way while the work is done -----------------------------------------------------------------
+
+@pytest.fixture(params=["links", "no links"])
+def disk(request, monkeypatch):
+    """A disk, and one like exFAT."""
+    if request.param == "no links":
+        def link(*_):
+            raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
+
+        monkeypatch.setattr(os, "link", link)
+
+
+def test_a_file_that_comes_meanwhile(disk, small, folder):
+    def meanwhile(done, total):
+        (folder / "made.gguf").write_bytes(b"somebody's")
+
+    with pytest.raises(S2Error, match="made.gguf exists; --force"):
+        convert(small(), folder / "made.gguf", on_progress=meanwhile)
+    assert (folder / "made.gguf").read_bytes() == b"somebody's" and ".made" not in "".join(names(folder))
+
+
+def test_a_file_that_comes_at_the_last_moment(disk, tmp_path):
+    """After the last look, so that only the step itself can notice."""
+    (tmp_path / "made").write_bytes(b"somebody's")
+    (tmp_path / "new").write_bytes(b"ours")
+    with pytest.raises(FileExistsError):
+        add_file(tmp_path / "new", tmp_path / "made")
+    assert (tmp_path / "made").read_bytes() == b"somebody's"
+    add_file(tmp_path / "new", tmp_path / "free")
+    assert names(tmp_path) == ["free", "made"] and (tmp_path / "free").read_bytes() == b"ours"
+
+
+def test_two_conversions_to_one_place(disk, small, folder):
+    """The second begins within the first, and ends before it."""
+    source, first = small(), []
+
+    def meanwhile(done, total):
+        if not first:
+            first.append(convert(source, folder / "made.gguf", "q4_0"))
+
+    with pytest.raises(S2Error, match="made.gguf exists"):
+        convert(source, folder / "made.gguf", "q8_0", on_progress=meanwhile)
+    assert (folder / "made.gguf").stat().st_size == first[0].nbytes
+    assert names(folder) == ["made.gguf", "source.gguf", "tokenizer.json"]
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_a_folder_that_comes_meanwhile(small, folder, force):
+    def meanwhile(done, total):
+        (folder / "mlx").mkdir(exist_ok=True)
+        (folder / "mlx" / "thesis.txt").write_text("Years of work.")
+
+    with pytest.raises(S2Error, match="holds thesis.txt" if force else "mlx exists; --force"):
+        convert(small(), folder / "mlx", on_progress=meanwhile, force=force)
+    assert names(folder) == ["mlx", "source.gguf"] and names(folder / "mlx") == ["thesis.txt"]
+
+
+def test_a_folder_that_comes_at_the_last_moment(tmp_path):
+    for name, path in (("new", "ours"), ("made", "thesis.txt"), ("empty", ".DS_Store")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / path).write_text("")
+    with pytest.raises(FileExistsError):
+        add_folder(tmp_path / "new", tmp_path / "made", [".DS_Store"])
+    assert names(tmp_path / "made") == ["thesis.txt"]
+    add_folder(tmp_path / "new", tmp_path / "empty", [".DS_Store"])
+    assert names(tmp_path / "empty") == ["ours"]
+
+
+def test_only_known_names_are_removed(tmp_path):
+    for name, path in (("new", "config.json"), ("made", "config.json"), ("made", "thesis.txt")):
+        (tmp_path / name).mkdir(exist_ok=True)
+        (tmp_path / name / path).write_text(name)
+    with pytest.raises(S2Error, match="what came into the former one meanwhile is in .*new.old"):
+        replace_folder(tmp_path / "new", tmp_path / "made", lambda name: name == "config.json")
+    assert (tmp_path / "made" / "config.json").read_text() == "new"
+    assert names(tmp_path / "new.old") == ["thesis.txt"]
+
+
+def test_a_folder_comes_back_when_it_cannot_be_replaced(tmp_path):
+    (tmp_path / "made").mkdir()
+    (tmp_path / "made" / "config.json").write_text("")
+    with pytest.raises(FileNotFoundError):
+        replace_folder(tmp_path / "nothing", tmp_path / "made", lambda name: True)
+    assert names(tmp_path) == ["made"] and names(tmp_path / "made") == ["config.json"]
 
 
 def test_places_where_nothing_can_be_written(small, folder):
@@ -82,15 +189,23 @@ def test_places_where_nothing_can_be_written(small, folder):
         convert(source, folder / "pipe.gguf", force=True)
 
 
-def test_the_tokenizer_of_another_model_is_not_replaced(small, folder, tmp_path):
+@pytest.mark.parametrize("force", [False, True])
+def test_the_tokenizer_of_another_model_is_never_replaced(small, folder, tmp_path, force):
     source, other = small(), tmp_path / "other"
     other.mkdir()
     (other / "tokenizer.json").write_text("{}")
-    with pytest.raises(S2Error, match="tokenizer.json exists and is another one"):
-        convert(source, other / "made.gguf")
-    assert names(other) == ["tokenizer.json"]
-    convert(source, other / "made.gguf", force=True)
-    assert (other / "tokenizer.json").read_bytes() == TOKENIZER.read_bytes()
+    with pytest.raises(S2Error, match="other/tokenizer.json is another one.*choose another folder"):
+        convert(source, other / "made.gguf", force=force)
+    assert names(other) == ["tokenizer.json"] and (other / "tokenizer.json").read_text() == "{}"
+
+
+def test_another_tokenizer_that_comes_meanwhile(small, folder):
+    def meanwhile(done, total):
+        (folder / "tokenizer.json").write_text("{}")
+
+    with pytest.raises(S2Error, match="tokenizer.json is another one"):
+        convert(small(), folder / "made.gguf", on_progress=meanwhile, force=True)
+    assert names(folder) == ["source.gguf", "tokenizer.json"] and (folder / "tokenizer.json").read_text() == "{}"
 
 
 def test_the_tokenizer_that_is_there_already(small, folder):
