@@ -11,7 +11,7 @@ from .terminal import size, table
 
 def configure(parser) -> None:
     parser.add_argument("name", nargs="?", metavar="MODEL", help=model.POSITIONAL)
-    parser.option("-m", "--model", metavar="PATH|NAME", help="the same as MODEL")
+    model.add_name(parser)
     model.add_manners(parser, quiet=False, json=(
         "print one JSON object: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}}, config, "
         "memory: {weights, kv_cache, positions, needed}, licence, is_demo}"))
@@ -41,6 +41,7 @@ def _text(facts) -> str:
                                 f"({net['kv_heads']} for keys) of {net['head_dim']}, feed-forward {net['ffn_dim']}"])
     if config["slow"]:
         rows.append(["words", f"vocabulary {config['vocab_size']}, context {config['context_length']}"])
+        rows.append(["sampling", "temperature {temperature:g}, top-p {top_p:g}, top-k {top_k}".format(**config["sampling"])])
     if codec := config["codec"]:
         frame = math.prod(codec["encoder_rates"]) * math.prod(codec["downsample_factor"])
         rows.append(["codec", f"{codec['sample_rate']} Hz, {frame} samples a frame, "

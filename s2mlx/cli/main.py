@@ -5,7 +5,6 @@ Exit codes: 0 done (also when the reader of stdout went away), 1 failed, 2 wrong
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from importlib import import_module
@@ -13,7 +12,7 @@ from importlib import import_module
 from .. import __version__
 from ..errors import S2Error, UsageError
 from .interrupts import INTERRUPTED, as_keyboard_interrupt, interrupted
-from .parser import Parser
+from .parser import Parser, known_or_near
 from .terminal import Console
 
 # name -> (module in this folder, what it does). Each module has configure(parser) and run(args, console).
@@ -38,7 +37,7 @@ examples:
   s2mlx say -f chapter.txt -o chapter.flac        a long text into a file
   s2mlx record me && s2mlx say -v me "It's me."   your own voice
 
-Every option can also be set by the environment variable shown in [brackets] in `s2mlx COMMAND --help`.
+`s2mlx help COMMAND` shows its options. Every one can also be set by the environment variable in [brackets] there.
 """
 
 
@@ -84,15 +83,13 @@ def check_platform(system: str, machine: str) -> None:
 
 
 def _dispatch(argv, console) -> int:
+    if argv[:1] == ["help"]:
+        argv = [*argv[1:], "--help"]
     if argv and not argv[0].startswith("-"):
         name, rest = argv[0], argv[1:]
         if name not in COMMANDS:
-            close = difflib.get_close_matches(name, COMMANDS, 1)
-            hint = f"did you mean {close[0]!r}?" if close else f"known: {', '.join(COMMANDS)}"
-            raise UsageError(f"there is no command {name!r}; {hint}")
-        module = import_module(f".{name}", __package__)
-        parser = Parser(prog=f"s2mlx {name}", description=module.__doc__.split("\n\n")[0])
-        module.configure(parser)
+            raise UsageError(f"there is no command {name!r}; {known_or_near(name, (*COMMANDS, 'help'))}")
+        module, parser = command_parser(name)
 
         def command():
             args = parser.parse(rest)
@@ -107,10 +104,18 @@ def _dispatch(argv, console) -> int:
     parser.add_argument("--version", action="version", version=f"s2mlx {__version__}")
 
     def bare():
-        parser.parse_args(argv)
+        parser.parse(argv)
         raise UsageError("no command given; see s2mlx --help")
 
     return _leave_quietly(bare)
+
+
+def command_parser(name: str):
+    """The module of a command, and the parser of its options."""
+    module = import_module(f".{name}", __package__)
+    parser = Parser(prog=f"s2mlx {name}", description=module.__doc__.split("\n\n")[0])
+    module.configure(parser)
+    return module, parser
 
 
 def _leave_quietly(run) -> int:

@@ -11,14 +11,18 @@ POSITIONAL = "as for -m; default: the configured model, else the demo voice"
 _S2_PRO = f"for S2 Pro: s2mlx download {RECOMMENDED}, then -m {RECOMMENDED} or S2MLX_MODEL={RECOMMENDED}"
 
 
-def add_options(parser, *, compat: bool = True) -> None:
-    parser.option("-m", "--model", metavar="PATH|NAME",
+def add_name(parser) -> None:
+    parser.shared("-m", "--model", metavar="PATH|NAME",
                   help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: the bundled voice")
-    parser.option("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
-    parser.option("--memory-limit", type=_gigabytes, metavar="GB",
+
+
+def add_options(parser, *, compat: bool = True) -> None:
+    add_name(parser)
+    parser.shared("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
+    parser.shared("--memory-limit", type=_gigabytes, metavar="GB",
                   help="the most memory the model may take; default: the machine's")
     if compat:
-        parser.option("--compat", choices=["s2cpp"],
+        parser.shared("--compat", choices=["s2cpp"],
                       help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
 
 
@@ -49,10 +53,10 @@ def _gigabytes(word: str) -> int:
 def add_manners(parser, *, json: str | None = None, quiet: bool = True) -> None:
     """--debug; --quiet where a command has notes or progress, --json where it has figures."""
     if json:
-        parser.option("--json", action="store_true", help=json)
+        parser.shared("--json", action="store_true", help=json)
     if quiet:
-        parser.option("--quiet", action="store_true", help="no progress and no notes; warnings and errors stay")
-    parser.option("--debug", action="store_true", help="show the traceback of an error")
+        parser.shared("--quiet", action="store_true", help="no progress and no notes; warnings and errors stay")
+    parser.shared("--debug", action="store_true", help="show the traceback of an error")
 
 
 def open_model(args, console):

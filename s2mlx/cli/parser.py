@@ -1,13 +1,16 @@
 """Options of a command, each with an environment variable that stands in for it. Knows nothing of what they mean.
 
-The variable follows from the option's long name: `--max-frames` is S2MLX_MAX_FRAMES. The command line wins over the
-variable, the variable over the default. A variable also gives way to an option it would contradict (`yields_to`), so
-that S2MLX_VOICE in a profile does not forbid `--ref`. A repeatable option takes one value per line of its variable.
+The variable follows from the option's long name. What every command that has it means alike is `shared`: `--max-frames`
+is S2MLX_MAX_FRAMES. Another `option` has its command in the variable's name: `--batch` of bench is S2MLX_BENCH_BATCH.
+The command line wins over the variable, the variable over the default. A variable also gives way to an option it would
+contradict (`yields_to`), so that S2MLX_VOICE in a profile does not forbid `--ref`. A repeatable option takes one value
+per line of its variable.
 """
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 from dataclasses import dataclass
 
@@ -35,13 +38,30 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*args, allow_abbrev=False, **kwargs)
         self._settings: list[_Setting] = []
 
-    def option(self, *flags, default=None, yields_to=(), help, **kwargs):
+    @property
+    def settings(self) -> tuple[_Setting, ...]:
+        """The options declared so far that have a variable."""
+        return tuple(self._settings)
+
+    @property
+    def actions(self) -> dict[str, Parser]:
+        """The parsers of a command that has actions, by name."""
+        return dict(self._subparsers._group_actions[0].choices) if self._subparsers else {}
+
+    def option(self, *flags, **kwargs):
+        """Declare an option of this command alone: `shared`, with a variable that no other command reads."""
+        self._declare("_".join(self.prog.split()[1:]) + "_", *flags, **kwargs)
+
+    def shared(self, *flags, **kwargs):
         """Declare an option that may also come from the environment. `default` applies when neither gives it."""
+        self._declare("", *flags, **kwargs)
+
+    def _declare(self, prefix, *flags, default=None, yields_to=(), help, **kwargs):
         action = kwargs.get("action", "store")
         kind = {"store": "value", "append": "list"}.get(action, "flag")
         argument = self.add_argument(*flags, default=None, help=argparse.SUPPRESS, **kwargs)
         long_name = next(flag for flag in flags if flag.startswith("--"))
-        variable = "S2MLX_" + long_name[2:].replace("-", "_").upper()
+        variable = "S2MLX_" + (prefix + long_name[2:]).replace("-", "_").upper()
         argument.help = f"{help} [{variable}]"
         self._settings.append(_Setting(argument.dest, variable, kind, kwargs.get("type", str),
                                        tuple(kwargs["choices"]) if "choices" in kwargs else None,
@@ -51,13 +71,30 @@ class Parser(argparse.ArgumentParser):
         """The options in force; `.given` names those typed on the command line."""
         argv = _protect(argv)
         if self._subparsers is None:
-            args = self.parse_intermixed_args(argv)
+            args, unknown = self.parse_known_intermixed_args(argv)
         else:
-            args = self.parse_args(argv)
+            self._refuse_action(argv)
+            args, unknown = self.parse_known_args(argv)
         _unprotect(args)
         parser = getattr(args, "parser", self)
+        parser._refuse_unknown(unknown)
         parser._refuse_empty(args)
         return parser._fill(args)
+
+    def _refuse_action(self, argv):
+        """A misspelt action, in argparse's place, which lists them all."""
+        if argv and not argv[0].startswith("-") and argv[0] not in self.actions:
+            self.error(f"there is no action {argv[0]!r}; {known_or_near(argv[0], self.actions)}")
+
+    def _refuse_unknown(self, words):
+        words = [word.removeprefix(_WORD) for word in words]
+        for word in words:
+            flag = word.split("=")[0]
+            if flag.startswith("-") and flag not in self._option_string_actions:
+                near = near_words(flag, self._option_string_actions)
+                self.error(f"there is no option {flag}" + (f"; did you mean {near[0]}?" if near else ""))
+        if words:
+            self.error(f"too many words: {' '.join(words)}")
 
     def _refuse_empty(self, args):
         """No file, model, voice or device has an empty name: an unset variable of the shell leaves one. Among the words
@@ -81,6 +118,17 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def near_words(word: str, known) -> list[str]:
+    """The one known word that a misspelt one may stand for, if any."""
+    return difflib.get_close_matches(word, known, 1)
+
+
+def known_or_near(word: str, known) -> str:
+    """What an error says after a name that does not exist."""
+    near = near_words(word, known)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
 
 
 # Between options and words argparse loses `--` in some versions. A NUL, which no command line can hold, marks the words

@@ -9,11 +9,11 @@ from .terminal import seconds
 
 
 def add_options(parser) -> None:
-    parser.option("-v", "--voice", action="append", metavar="NAME|PATH", yields_to=("ref", "ref_text"),
+    parser.shared("-v", "--voice", action="append", metavar="NAME|PATH", yields_to=("ref", "ref_text"),
                   help="a saved voice or a .s2voice file; '?' lists; repeat to bind speakers 0, 1, ...")
-    parser.option("--ref", action="append", metavar="CLIP", yields_to=("voice",),
+    parser.shared("--ref", action="append", metavar="CLIP", yields_to=("voice",),
                   help="a clip of 5-30 s to speak like; repeat for several speakers")
-    parser.option("--ref-text", action="append", metavar="TEXT", yields_to=("voice",),
+    parser.shared("--ref-text", action="append", metavar="TEXT", yields_to=("voice",),
                   help="the words spoken in CLIP, one for each --ref")
 
 

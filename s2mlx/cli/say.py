@@ -12,7 +12,8 @@ from .text_input import read_text
 
 _EPILOG = """\
 TEXT words are joined by spaces; without TEXT and -f a pipe on stdin is read. <|speaker:0|>, <|speaker:1|> ... in the
-text change the speaker, bound in order to the -v or --ref given. Without -o the speech is played.
+text change the speaker, bound in order to the -v or --ref given. Without -o the speech is played. `s2mlx info` shows the
+model's own temperature, top-p and top-k.
 
 --json prints one object on stdout (the last line of stderr with -o -):
   model, model_path, voice [names], seed, text_characters, frames, seconds, finish_reason (stop | length),
@@ -26,7 +27,7 @@ def configure(parser) -> None:
     parser.add_argument("text", nargs="*", metavar="TEXT", help="the words to speak")
     model.add_options(parser)
     references.add_options(parser)
-    option = parser.option
+    option = parser.shared
     option("-f", "--file", metavar="FILE|-", help="read the text from a file, - is stdin")
     option("-o", "--output", metavar="FILE|-",
            help="write .wav .flac .mp3 .ogg .opus instead of playing; - is WAV on stdout")
@@ -34,9 +35,9 @@ def configure(parser) -> None:
     option("-a", "--device", metavar="DEV", help="output device, by number or part of its name; '?' lists")
     option("--play", action="store_true", yields_to=("no_play",), help="play although -o is given")
     option("--no-play", action="store_true", yields_to=("play",), help="do not play, for --codes or --json alone")
-    option("--temperature", type=float, metavar="T", help="randomness, 0: the likeliest; default: the model's, 0.8")
-    option("--top-p", type=float, metavar="P", help="sample the likeliest of this mass; default: the model's, 0.8")
-    option("--top-k", type=int, metavar="K", help="sample the K likeliest, 0 is off; default: the model's, 30")
+    option("--temperature", type=float, metavar="T", help="randomness, 0: the likeliest; default: the model's own")
+    option("--top-p", type=float, metavar="P", help="sample the likeliest of this mass; default: the model's own")
+    option("--top-k", type=int, metavar="K", help="sample the K likeliest, 0 is off; default: the model's own")
     option("--seed", type=int, metavar="N", help="the same seed gives the same speech; default: drawn")
     option("--max-frames", type=int, metavar="N", help="longest pass, one frame is 46 ms; default 1024, or what fits")
     option("--min-frames", type=int, default=0, metavar="N", help="shortest pass; default 0")

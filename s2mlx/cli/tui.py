@@ -9,8 +9,8 @@ def configure(parser) -> None:
     parser.add_argument("text", nargs="*", metavar="TEXT", help="text to begin with")
     model.add_options(parser, compat=False)
     parser.option("-v", "--voice", metavar="NAME|PATH", help="a saved voice or a .s2voice file")
-    parser.option("-a", "--device", metavar="DEV", help="output device, by number or part of its name")
-    parser.option("--debug", action="store_true", help="show the traceback of an error")
+    parser.shared("-a", "--device", metavar="DEV", help="output device, by number or part of its name")
+    parser.shared("--debug", action="store_true", help="show the traceback of an error")
 
 
 def run(args, console) -> int:

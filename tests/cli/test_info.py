@@ -24,6 +24,12 @@ def test_text(run, tmp_path, monkeypatch):
     assert run("info").out == by_name.out
 
 
+def test_the_sampling_that_say_takes_by_default_is_shown(run, tmp_path):
+    make_model(tmp_path / "m.gguf")
+    [line] = [line for line in run("info", "m.gguf").out.splitlines() if line.startswith("sampling")]
+    assert line.split("  ")[-1].strip() == "temperature 0.8, top-p 0.8, top-k 30"
+
+
 def test_two_models_are_one_too_many(run, tmp_path, monkeypatch):
     make_model(tmp_path / "m.gguf")
     result = run("info", "m.gguf", "-m", "other.gguf")

@@ -59,3 +59,10 @@ def test_tui_hands_its_options_over(run, monkeypatch):
     monkeypatch.setattr(s2mlx_app, "run", lambda **options: given.update(options) or 0)
     assert run("tui", "Hello", "there.", "-m", "m.gguf", "--tokenizer", "t.json", "-v", "me", "-a", "USB").code == 0
     assert given == {"model": "m.gguf", "tokenizer": "t.json", "voice": "me", "device": "USB", "text": "Hello there."}
+
+
+@pytest.mark.parametrize("words", [[], ["say"], ["voice"], ["voice", "add"]])
+def test_help_is_a_command_too(run, words):
+    asked = run("help", *words)
+    assert asked.code == 0 and asked.err == "" and asked.out == run(*words, "--help").out
+    assert "no command" in run("help", "nonsense").error

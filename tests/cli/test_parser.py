@@ -10,11 +10,11 @@ from s2mlx.errors import UsageError
 def parser():
     parser = Parser(prog="s2mlx try")
     parser.add_argument("text", nargs="*")
-    parser.option("-t", "--top-k", type=int, default=30, help="k")
-    parser.option("-v", "--voice", action="append", yields_to=("ref",), help="v")
-    parser.option("--ref", action="append", yields_to=("voice",), help="r")
-    parser.option("--compat", choices=["s2cpp"], help="c")
-    parser.option("--quiet", action="store_true", help="q")
+    parser.shared("-t", "--top-k", type=int, default=30, help="k")
+    parser.shared("-v", "--voice", action="append", yields_to=("ref",), help="v")
+    parser.shared("--ref", action="append", yields_to=("voice",), help="r")
+    parser.shared("--compat", choices=["s2cpp"], help="c")
+    parser.shared("--quiet", action="store_true", help="q")
     return parser
 
 
@@ -104,3 +104,59 @@ def test_help_names_every_variable(run):
     text = run("say", "--help").out
     for name in ("MODEL", "VOICE", "REF_TEXT", "OUTPUT", "DEVICE", "MAX_FRAMES", "SEED", "JSON", "QUIET", "DEBUG"):
         assert f"[S2MLX_{name}]" in " ".join(text.split())
+
+
+def parsers():
+    """Every parser that has options, those of actions too."""
+    from s2mlx.cli.main import COMMANDS, command_parser
+
+    for name in COMMANDS:
+        _, parser = command_parser(name)
+        yield from parser.actions.values() or [parser]
+
+
+def test_options_that_differ_have_variables_that_differ():
+    """An exported variable never kills, or is misread by, another command."""
+    meanings = {}
+    for parser in parsers():
+        for s in parser.settings:
+            meaning = (s.dest, s.kind, s.convert, s.choices, s.default)
+            assert meanings.setdefault(s.variable, meaning) == meaning, (parser.prog, s.variable)
+    assert {"S2MLX_BATCH", "S2MLX_BENCH_BATCH", "S2MLX_VOICE_ADD_TEXT", "S2MLX_RECORD_TEXT"} < set(meanings)
+
+
+def test_only_options_of_say_have_plain_variables():
+    plain = {s.variable for parser in parsers() if parser.prog == "s2mlx say" for s in parser.settings}
+    for parser in parsers():
+        own = "S2MLX_" + "_".join(parser.prog.split()[1:]).upper() + "_"
+        for s in parser.settings:
+            assert s.variable in plain or s.variable.startswith(own), (parser.prog, s.variable)
+
+
+def test_a_variable_of_one_command_leaves_the_others_alone(run, tts, player, monkeypatch):
+    monkeypatch.setenv("S2MLX_BENCH_BATCH", "1,2,4")
+    monkeypatch.setenv("S2MLX_CONVERT_TYPE", "q2_k")
+    assert run("say", "Hi.").code == 0 and tts.calls[-1]["options"].batch is None
+    monkeypatch.setenv("S2MLX_BATCH", "2")
+    assert run("say", "Hi.").code == 0 and tts.calls[-1]["options"].batch == 2
+    assert "[S2MLX_BENCH_BATCH]" in run("bench", "--help").out
+
+
+@pytest.mark.parametrize("argv, near", [
+    (["say", "Hi.", "--temprature", "0.5"], "--temperature"), (["say", "--temprature=0.5", "Hi."], "--temperature"),
+    (["voice", "add", "x", "--clp", "a.wav"], "--clip"), (["voice", "lst"], "'list'"), (["--versoin"], "--version"),
+    (["hepl"], "'help'")])
+def test_a_misspelt_option_or_action_is_guessed(run, tts, argv, near):
+    result = run(*argv)
+    assert result.code == 2 and f"did you mean {near}?" in result.error and not tts.loaded
+
+
+def test_what_nothing_is_near_to_is_named(run, tts):
+    assert "there is no option --zzz; see s2mlx say --help" in run("say", "Hi.", "--zzz").error
+    assert "known: add, list" in run("voice", "dance").error
+    assert "too many words: b" in run("encode", "a", "b", "-o", "c.npy").error
+
+
+def test_the_defaults_of_sampling_are_the_models(run):
+    text = run("say", "--help").out
+    assert text.count("the model's own") >= 3 and "s2mlx info" in text and "0.8" not in text

@@ -20,7 +20,7 @@ CODEC_SIZES = {"LATENT": 64, "HEAD": 64, "ENC": 4}  # heads of 64, as the offici
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """An empty folder, in one with the tokenizer of `tests.synthetic` models; no variable of the developer's."""
-    monkeypatch.delenv("S2MLX_TYPE", raising=False)
+    monkeypatch.delenv("S2MLX_CONVERT_TYPE", raising=False)
     (tmp_path / "tokenizer.json").write_bytes(TOKENIZER.read_bytes())
     made = tmp_path / "models"
     made.mkdir()

@@ -71,7 +71,7 @@ def test_the_bundled_voice_speaks_and_a_signal_ends_it():
     reset = lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGTERM)]
     process = subprocess.Popen([sys.executable, "-m", "s2mlx", "serve", "--port", "0"], cwd=ROOT, text=True,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=reset,
-                               env={**os.environ, "S2MLX_API_KEY": "secret"})
+                               env={**os.environ, "S2MLX_SERVE_API_KEY": "secret"})
     try:
         words = process.stdout.readline().split()
         assert words[:3] == ["serving", "s2-nano", "at"]
