@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import threading
 import traceback
@@ -53,11 +54,12 @@ def run(args, console) -> int:
     server = Server(args.host, args.port, log=log, fault=fault)
     try:
         library = VoiceLibrary()
-        voice = library.resolve(args.voice) if args.voice else None
+        voice, clip = _default_voice(library, args.voice)
         with model.open_model(args, console) as tts:
             tts.warm_up()
             name, also = _names(tts, args.model)
-            service = Service(tts, name, also=also, voice=voice, waiting=args.queue, library=library, log=log)
+            service = Service(tts, name, also=also, voice=voice, clip=clip, waiting=args.queue, library=library,
+                              log=log)
             if not (server.only_here or key):
                 console.warn("whoever reaches this machine may use the server; --api-key asks them for a key")
             server.listen(service, Access(key, origins, server.only_here))
@@ -69,6 +71,21 @@ def run(args, console) -> int:
     finally:
         server.server_close()
     return 0
+
+
+def _default_voice(library, spec: str | None):
+    """The voice that -v means, and, of one given by a path, where its clip would lie."""
+    from ..voice import SUFFIX
+    from ..voice_files import CLIP, VOICE, VoiceFiles
+
+    if not spec:
+        return None, None
+    voice, path = library.resolve(spec), Path(spec).expanduser()
+    if os.sep not in spec and not spec.endswith(SUFFIX):
+        return voice, None
+    if path.name == VOICE and (path.parent / CLIP).is_file():  # a library's folder
+        return voice, path.parent / CLIP
+    return voice, VoiceFiles.at(path).clip
 
 
 def _names(tts, given: str | None) -> tuple[str, tuple[str, ...]]:

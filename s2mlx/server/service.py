@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
+from pathlib import Path
 
 from ..errors import GenerationError, S2Error, UsageError, VoiceError
 from ..speech import CANCELLED, LENGTH, Stats
@@ -30,14 +31,15 @@ _OPENAI_MODELS = re.compile(r"(tts-1|tts-1-hd|gpt-4o-mini-tts)(-\d{4}(-\d\d-\d\d
 class Service:
     """One model and who waits for it.
 
-    name: what the model is called; also: other names it answers to. voice: the default one. waiting: requests that may
-    wait while one is served. log(text) hears what the person at the terminal should know.
+    name: what the model is called; also: other names it answers to. voice: the default one; clip: where its recording
+    lies, if that is kept outside the library. waiting: requests that may wait while one is served. log(text) hears what the person at the terminal should know.
     """
 
-    def __init__(self, tts, name: str, *, also: tuple[str, ...] = (), voice: Voice | None = None, waiting: int = 8,
+    def __init__(self, tts, name: str, *, also: tuple[str, ...] = (), voice: Voice | None = None,
+                 clip: Path | None = None, waiting: int = 8,
                  library: VoiceLibrary | None = None, log: Callable[[str], None] = lambda text: None):
         self._tts, self._name, self._names = tts, name, {name, *also}
-        self._voices = Voices(tts, library or VoiceLibrary(), voice, log)
+        self._voices = Voices(tts, library or VoiceLibrary(), voice, log, clip)
         self._most, self._log, self._began = 1 + waiting, log, int(time.time())
         self._here: list[threading.Event] = []
         self._lock = threading.Lock()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from zlib import crc32
 
 from ..audio.sentences import SENTENCES
@@ -26,14 +27,17 @@ class Cancelled(Exception):
 class Voices:
     """A saved voice is meant by its name. One of OpenAI's names, or none, means the default voice. Without that one, a
     built-in voice stands in, each name keeping to its own; and where none fits the model, the model makes a voice up,
-    from a fixed seed and once, so that a client hears the same one every time and another one under another name."""
+    from a fixed seed and once, so that a client hears the same one every time and another one under another name.
 
-    def __init__(self, tts, library: VoiceLibrary, default: Voice | None, log: Callable[[str], None]):
+    clip: where the recording of the default voice lies, if it is kept, unless the library has it."""
+
+    def __init__(self, tts, library: VoiceLibrary, default: Voice | None, log: Callable[[str], None],
+                 clip: Path | None = None):
         self._tts, self._library, self._log = tts, library, log
         self._made: dict[str, Voice] = {}  # by fingerprint of what did not fit, or by one of OpenAI's names
-        self._default = None if default is None else self._fitting(default, None)
         self._making = threading.Lock()
         self._explained: set[str] = set()
+        self._default = None if default is None else self._fitting(default, None, clip)
 
     def names(self) -> list[str]:
         """The saved and built-in voices that this model can speak with."""
@@ -74,13 +78,17 @@ class Voices:
             return False
         return True
 
-    def _fitting(self, voice: Voice, cancel: threading.Event | None) -> Voice:
+    def _fitting(self, voice: Voice, cancel: threading.Event | None, beside: Path | None = None) -> Voice:
         """The voice, or, if it was made for another model, what this one makes of the clip that was kept with it."""
         try:
             voice.check(self._tts.config)
             return voice
-        except VoiceError:
-            clip = self._library.clip(voice.name) if voice.name in self._library.names() else None
+        except VoiceError as fault:
+            clip = self._library.clip(voice.name) if self._is_saved(voice) else None
+            if clip is None and beside is not None:
+                if not beside.is_file():
+                    raise VoiceError(f"{fault}, or put its clip beside it, as {beside}") from None
+                clip = beside
             if clip is None:
                 raise
 
@@ -89,6 +97,13 @@ class Voices:
             return self._tts.clone(clip, voice.transcript, name=voice.name, cancel=cancel)
 
         return self._once(voice.fingerprint, clone)
+
+    def _is_saved(self, voice: Voice) -> bool:
+        """Is it the library's voice of that name? One given by a path may share no more than the name."""
+        try:
+            return self._library.get(voice.name) == voice
+        except VoiceError:
+            return False
 
     def _made_up(self, name: str, cancel: threading.Event) -> Voice:
         """The model's own speech as a reference: the first that ends by itself and is about as long as its words

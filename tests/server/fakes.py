@@ -25,6 +25,7 @@ class FakeSynthesizer:
     def __init__(self, frames=4):
         self.frames, self.finish, self.fail_at, self.failure = frames, STOP, None, None
         self.go, self.calls, self.cancelled, self.said, self.cloned = threading.Event(), [], [], [], []
+        self.clips = []
         self.go.set()
         self.waiting_at = 0  # frame that waits for `go`
         self._one = threading.Lock()
@@ -39,6 +40,7 @@ class FakeSynthesizer:
 
     def clone(self, clip, transcript, *, name="", cancel=None):
         self.cloned.append(name)
+        self.clips.append(clip)
         return Voice(np.zeros((BOOKS, 5), np.int32), transcript, name=name)
 
     def warm_up(self):

@@ -48,7 +48,7 @@ def test_what_is_no_head(data, status):
 
 @pytest.mark.parametrize("line", [
     b"X:" + b" " * 2500 + b"\1", b"X:" + b" \t" * 1250 + b"a\1", b"X: a" + b" " * 2500 + b"a\1", b"a" * 2500,
-    b"Content-Length:" + b" " * 2500 + b"\1", b" " * 2500 + b":", b"X:" + b"\t" * 2500 + b"\x7f"])
+    b"Content-Length:" + b" " * 2500 + b"\1", b" " * 2500 + b":", b"X:" + b"\t" * 2500 + b"\x7f"], ids=range(7))
 def test_a_long_line_is_refused_at_once(line):
     """Read in every way that it might be, it would take many seconds, and a head of the longest hours."""
     began = time.monotonic()
@@ -59,7 +59,7 @@ def test_a_long_line_is_refused_at_once(line):
 
 
 @pytest.mark.parametrize("line", [b"1" * 8 + b" " * 4000 + b"x", b" " * 4000, b"1;" + b" " * 4000 + b"\1",
-                                  b"1" + b" \t" * 2000 + b";\1"])
+                                  b"1" + b" \t" * 2000 + b";\1"], ids=range(4))
 def test_a_long_size_of_a_chunk_is_refused_at_once(pair, line):
     requests, client = pair
     client.sendall(b"POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + line + b"\r\n")

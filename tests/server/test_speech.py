@@ -4,25 +4,19 @@ import base64
 import io
 import json
 import select
-import threading
 import time
 
 import numpy as np
 import pytest
 import soundfile
 
-from s2mlx import locations
 from s2mlx.audio.files import pcm16, stream_wav_header
 from s2mlx.errors import GenerationError, ModelError, UsageError
 from s2mlx.options import Options
 from s2mlx.server import handler, outgoing
-from s2mlx.server.protocol import SpeechRequest
-from s2mlx.server.service import Service
-from s2mlx.server.voices import Cancelled
 from s2mlx.speech import LENGTH
-from s2mlx.voice import Voice
 
-from .fakes import BOOKS, FRAME, RATE
+from .fakes import FRAME, RATE
 
 HELLO = {"input": "Hello.", "response_format": "wav", "voice": "anna"}
 WAV = stream_wav_header(RATE) + pcm16(np.full(4 * FRAME, 0.25, np.float32))
@@ -225,70 +219,3 @@ def test_models(client):
         assert answer.status == 404 and answer.json["error"]["code"] == "model_not_found"
     assert client.ask("/v1/models/nobody").status == 404
     assert [m["id"] for m in client.ask("/v1/models").json["data"]] == ["fake"]
-
-
-def test_voices(tts, client, library):
-    assert client.ask("/v1/audio/voices").json == {"voices": [{"id": "anna", "name": "anna"}]}
-    assert client.post({**HELLO, "voice": " Anna "}).answer().status == 200
-    answer = client.post({**HELLO, "voice": "bert"}).answer()
-    assert answer.status == 400 and "anna" in answer.error and answer.json["error"]["param"] == "voice"
-    library.add("Bert", Voice(np.ones((BOOKS, 3), np.int32), "Bert's words."))
-    assert client.post({**HELLO, "voice": "bert"}).answer().status == 200
-
-
-@pytest.mark.parametrize("name", ["../anna", "/etc/passwd", "anna.s2voice", ".", "~/x.s2voice", "x" * 9999])
-def test_a_voice_is_a_name_and_never_a_path(client, name):
-    assert client.post({**HELLO, "voice": name}).answer().status == 400
-
-
-def test_openai_voices_are_the_default_one(tts, start, connect):
-    default = Voice(np.full((BOOKS, 3), 2, np.int32), "Default.")
-    server = start(voice=default)
-    client = connect(server)
-    for voice in ("alloy", "alloy", None):
-        assert client.post({**HELLO, "voice": voice}).answer().status == 200
-    assert all(call["voice"] == default for call in tts.calls) and not tts.said
-    assert sum("no saved voice alloy" in line for line in server.log_lines) == 1
-
-
-def test_openai_voices_without_a_default_are_built_in_ones(tts, client, monkeypatch, tmp_path):
-    (tmp_path / "nano").mkdir()
-    for name, books in (("clara", BOOKS), ("bruno", BOOKS), ("other", 3)):
-        Voice(np.ones((books, 3), np.int32), name).save(tmp_path / "nano" / f"{name}.s2voice")
-    monkeypatch.setattr(locations, "assets_dir", lambda: tmp_path)
-    for voice in ("alloy", None, "ash", "ballad"):
-        assert client.post({**HELLO, "voice": voice}).answer().status == 200
-    assert [call["voice"].name for call in tts.calls] == ["bruno", "bruno", "clara", "bruno"] and not tts.said
-
-
-def test_openai_voices_without_a_default_are_made_up_once(tts, client, library):
-    for voice in ("alloy", None, "Echo", "alloy"):
-        assert client.post({**HELLO, "voice": voice}).answer().status == 200
-    alloy, none, echo, again = (call["voice"] for call in tts.calls)
-    assert alloy == none == again and alloy.name == "alloy" and echo.name == "echo"
-    assert len(set(tts.said)) == len(tts.said) == 6  # two voices, three tries each: the fake's are all too short
-    library.add("alloy", Voice(np.full((BOOKS, 3), 3, np.int32), "My alloy."))
-    client.post({**HELLO, "voice": "alloy"}).answer()
-    assert tts.calls[-1]["voice"].transcript == "My alloy."
-
-
-def test_a_voice_of_another_model_is_made_again_from_its_clip(tts, client, library):
-    other = Voice(np.ones((3, 3), np.int32), "Words.")
-    library.add("bare", other)
-    assert "bare" not in str(client.ask("/v1/audio/voices").json)
-    assert client.post({**HELLO, "voice": "bare"}).answer().json["error"]["param"] == "voice"
-    library.add("kept", other, clip=(np.full(RATE, 0.1, np.float32), RATE))
-    for _ in range(2):
-        assert client.post({**HELLO, "voice": "kept"}).answer().status == 200
-    assert tts.cloned == ["kept"]
-
-
-def test_cancelling_amid_the_making_of_a_voice_is_no_fault_of_the_request(tts, library, monkeypatch):
-    def cancelled(*_, cancel, **__):
-        cancel.set()
-        raise GenerationError("cancelled")
-
-    library.add("kept", Voice(np.ones((3, 3), np.int32), "Words."), clip=(np.full(RATE, 0.1, np.float32), RATE))
-    monkeypatch.setattr(tts, "clone", cancelled)
-    with pytest.raises(Cancelled):
-        Service(tts, "fake", library=library).speak(SpeechRequest("Hello.", voice="kept"), threading.Event())
