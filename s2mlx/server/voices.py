@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from zlib import crc32
 
+import numpy as np
+
 from ..audio.sentences import SENTENCES
-from ..errors import VoiceError
+from ..errors import GenerationError, VoiceError
 from ..speech import STOP
 from ..text import estimate_seconds
 from ..voice import Voice, VoiceLibrary
@@ -17,7 +20,11 @@ from .protocol import Refused
 
 OPENAI = ("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer",
           "verse")
-_TRIES = 3
+# Of speech that the model makes up: so often it is tried, and to be kept it may be so many times longer or shorter than
+# its words take. What is within the first factor is not tried again.
+_TRIES, _WELL, _STILL = 3, 2, 3
+_MADE_UP = SENTENCES["en"][0]  # its words
+_POLL = 0.1  # seconds
 
 
 class Cancelled(Exception):
@@ -96,7 +103,7 @@ class Voices:
             self._log(f"voice {voice.name} was made for another model: encoding its clip")
             return self._tts.clone(clip, voice.transcript, name=voice.name, cancel=cancel)
 
-        return self._once(voice.fingerprint, clone)
+        return self._once(voice.fingerprint, clone, cancel)
 
     def _is_saved(self, voice: Voice) -> bool:
         """Is it the library's voice of that name? One given by a path may share no more than the name."""
@@ -106,28 +113,52 @@ class Voices:
             return False
 
     def _made_up(self, name: str, cancel: threading.Event) -> Voice:
-        """The model's own speech as a reference: the first that ends by itself and is about as long as its words
-        take."""
+        """The model's own speech as a reference: what ends by itself and is about as long as its words take."""
 
         def speak() -> Voice:
             self._explain(name, "the model makes one up and keeps to it")
-            text = SENTENCES["en"][0]
+            codes, off = None, _STILL
             for attempt in range(_TRIES):
-                audio = self._tts.say(text, seed=crc32(name.encode()) + attempt, cancel=cancel)
-                if cancel.is_set():
-                    raise Cancelled
-                if audio.finish_reason == STOP and 0.5 < audio.seconds / estimate_seconds(text) < 2:
-                    break
-            return Voice(audio.codes, text, self._tts.sample_rate, self._tts.config.codebook_size, name)
+                if off > _WELL and (found := self._attempt(crc32(name.encode()) + attempt, cancel)) and found[1] < off:
+                    codes, off = found
+            if codes is None:
+                raise Refused(500, f"the model made up no usable voice for {name}; ask for another, or save one",
+                              param="voice")
+            return Voice(codes, _MADE_UP, self._tts.sample_rate, self._tts.config.codebook_size, name)
 
-        return self._once(name, speak)
+        return self._once(name, speak, cancel)
 
-    def _once(self, what: str, make: Callable[[], Voice]) -> Voice:
-        """A voice that takes the model's time is made once, though several clients ask for it."""
-        with self._making:
+    def _attempt(self, seed: int, cancel: threading.Event) -> tuple[np.ndarray, float] | None:
+        """The codes of one, and by which factor it is longer or shorter than its words take; None if it did not end by
+        itself."""
+        expected = estimate_seconds(_MADE_UP)
+        most = math.ceil(_STILL * expected * self._tts.sample_rate / self._tts.frame_samples)
+        try:
+            audio = self._tts.say(_MADE_UP, seed=seed, max_frames=most, cancel=cancel)
+        except GenerationError as fault:
+            if cancel.is_set():
+                raise Cancelled from None
+            if fault.__cause__ is not None:  # out of memory: another seed needs as much
+                raise
+            return None
+        if cancel.is_set():
+            raise Cancelled
+        if audio.finish_reason != STOP:
+            return None
+        return audio.codes, max(audio.seconds / expected, expected / audio.seconds)
+
+    def _once(self, what: str, make: Callable[[], Voice], cancel: threading.Event | None) -> Voice:
+        """A voice that takes the model's time is made once, though several clients ask for it; who leaves meanwhile does
+        not wait. What went wrong is not kept."""
+        while not self._making.acquire(timeout=_POLL):
+            if cancel is not None and cancel.is_set():
+                raise Cancelled
+        try:
             if what not in self._made:
                 self._made[what] = make()
             return self._made[what]
+        finally:
+            self._making.release()
 
     def _explain(self, name: str | None, what: str) -> None:
         if name is not None and name not in self._explained:

@@ -8,6 +8,7 @@ import numpy as np
 
 from s2mlx.config import ModelConfig
 from s2mlx.speech import CANCELLED, STOP, Audio, AudioChunk, Stats
+from s2mlx.text import estimate_seconds
 from s2mlx.voice import Voice
 
 RATE, FRAME, BOOKS = 44100, 2048, 10
@@ -20,12 +21,13 @@ class FakeSynthesizer:
     """
 
     name, path, sample_rate, num_codebooks, is_demo = "Fake S2", "/models/fake.gguf", RATE, BOOKS, False
+    frame_samples = FRAME
     config = ModelConfig(name="Fake S2")
 
     def __init__(self, frames=4):
         self.frames, self.finish, self.fail_at, self.failure = frames, STOP, None, None
         self.go, self.calls, self.cancelled, self.said, self.cloned = threading.Event(), [], [], [], []
-        self.clips = []
+        self.clips, self.sayings = [], [(1, STOP)]
         self.go.set()
         self.waiting_at = 0  # frame that waits for `go`
         self._one = threading.Lock()
@@ -34,9 +36,16 @@ class FakeSynthesizer:
         self.calls.append({"text": text, "voice": voice, "options": options, "lead": lead})
         return self._chunks(text, options, cancel)
 
-    def say(self, text, *, voice=None, seed=None, cancel=None):
+    def say(self, text, *, voice=None, seed=None, max_frames=None, cancel=None):
+        """What `sayings` holds, in turn: (times its words take, finish reason) or a fault; the codes are its number."""
         self.said.append(seed)
-        return Audio(np.zeros(FRAME, np.float32), RATE, np.full((BOOKS, 9), 1, np.int32), STOP)
+        saying = self.sayings[len(self.said) % len(self.sayings) - 1]
+        if isinstance(saying, Exception):
+            raise saying
+        length, reason = saying
+        frames = round(length * estimate_seconds(text) * RATE / FRAME)
+        assert frames <= max_frames
+        return Audio(np.zeros(frames * FRAME, np.float32), RATE, np.full((BOOKS, 9), len(self.said), np.int32), reason)
 
     def clone(self, clip, transcript, *, name="", cancel=None):
         self.cloned.append(name)

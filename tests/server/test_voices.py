@@ -12,6 +12,7 @@ from s2mlx.errors import GenerationError, VoiceError
 from s2mlx.server.protocol import SpeechRequest
 from s2mlx.server.service import Service
 from s2mlx.server.voices import Cancelled
+from s2mlx.speech import LENGTH, STOP
 from s2mlx.voice import Voice
 
 from .fakes import BOOKS, RATE
@@ -60,10 +61,62 @@ def test_openai_voices_without_a_default_are_made_up_once(tts, client, library):
         assert client.post({**HELLO, "voice": voice}).answer().status == 200
     alloy, none, echo, again = (call["voice"] for call in tts.calls)
     assert alloy == none == again and alloy.name == "alloy" and echo.name == "echo"
-    assert len(set(tts.said)) == len(tts.said) == 6  # two voices, three tries each: the fake's are all too short
+    assert len(set(tts.said)) == len(tts.said) == 2
     library.add("alloy", Voice(np.full((BOOKS, 3), 3, np.int32), "My alloy."))
     client.post({**HELLO, "voice": "alloy"}).answer()
     assert tts.calls[-1]["voice"].transcript == "My alloy."
+
+
+ENDED_EARLY = GenerationError("the model ended the speech before its first frame")
+
+
+@pytest.mark.parametrize("sayings, tries, kept", [
+    ([ENDED_EARLY, (1, STOP)], 2, 2), ([(3, LENGTH), (0.1, STOP), (1.9, STOP)], 3, 3), ([(0.6, STOP)], 1, 1),
+    ([(2.8, STOP), (0.4, STOP), ENDED_EARLY], 3, 2), ([(2.1, STOP), (3, LENGTH), (2.5, STOP)], 3, 1)])
+def test_the_best_of_three_voices_is_kept(tts, client, sayings, tries, kept):
+    tts.sayings = sayings
+    for _ in range(2):
+        assert client.post({**HELLO, "voice": "alloy"}).answer().status == 200
+    assert len(tts.said) == tries and [call["voice"].codes[0, 0] for call in tts.calls] == [kept, kept]
+
+
+@pytest.mark.parametrize("saying", [ENDED_EARLY, (3, LENGTH), (0.2, STOP)])
+def test_a_bad_voice_is_not_kept(tts, client, saying):
+    tts.sayings = [saying]
+    answer = client.post({**HELLO, "voice": "alloy"}).answer()
+    assert answer.status == 500 and "usable voice" in answer.error and len(tts.said) == 3
+    tts.sayings = [(1, STOP)]
+    assert client.post({**HELLO, "voice": "alloy"}).answer().status == 200
+
+
+def test_a_voice_is_not_tried_again_without_memory(tts, client):
+    fault = GenerationError("out of memory")
+    fault.__cause__ = MemoryError()
+    tts.sayings = [fault]
+    assert client.post({**HELLO, "voice": "alloy"}).answer().status == 500 and len(tts.said) == 1
+
+
+def test_who_leaves_while_another_has_a_voice_made_does_not_wait(tts, library, monkeypatch):
+    begun, ready, gone = threading.Event(), threading.Event(), threading.Event()
+    library.add("kept", Voice(FOREIGN, "Words."), clip=CLIP)
+    clone = tts.clone
+
+    def slowly(*arguments, **keywords):
+        begun.set()
+        assert ready.wait(10)
+        return clone(*arguments, **keywords)
+
+    monkeypatch.setattr(tts, "clone", slowly)
+    service = Service(tts, "fake", library=library)
+    first = threading.Thread(target=service.speak, args=(SpeechRequest("Hello.", voice="kept"), threading.Event()))
+    first.start()
+    assert begun.wait(10)
+    gone.set()
+    with pytest.raises(Cancelled):
+        service.speak(SpeechRequest("Hello.", voice="kept"), gone)
+    ready.set()
+    first.join()
+    assert tts.cloned == ["kept"]
 
 
 def test_a_voice_of_another_model_is_made_again_from_its_clip(tts, client, library):
