@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
+import sys
+import tempfile
+
 from ..errors import S2Error, UsageError
 from . import model, paths
-from .terminal import seconds
+from .terminal import seconds, stdin_is_piped
 
 
 def configure(parser) -> None:
-    parser.add_argument("codes", metavar="CODES.npy", help="integers [num_codebooks, frames]")
+    parser.add_argument("codes", metavar="CODES.npy|-", help="integers [num_codebooks, frames]; - is stdin")
     parser.option("-o", "--output", metavar="FILE|-", help=".wav .flac .mp3 .ogg .opus; - is WAV on stdout")
     parser.option("--raw", action="store_true", help="16-bit little-endian mono samples without a header")
     parser.option("--chunk", type=int, metavar="N", help="decode N frames at a time: less memory, the same result")
@@ -23,14 +28,17 @@ def run(args, console) -> int:
         check_ending(args.output)
     if args.chunk is not None and args.chunk < 1:
         raise UsageError(f"--chunk must be at least 1, not {args.chunk}")
-    codes = read_codes(args.codes)
+    what = "stdin" if args.codes == "-" else args.codes
+    with _as_file(args.codes) as path:
+        codes = read_codes(path, what)
 
     import numpy as np
 
     from .outputs import open_audio
     with model.open_model(args, console) as tts:
         if codes.shape[0] != tts.num_codebooks:
-            raise S2Error(f"{args.codes} has {codes.shape[0]} rows, and this model has {tts.num_codebooks} codebooks")
+            raise S2Error(f"{what} has {codes.shape[0]} rows, and this model has {tts.num_codebooks} codebooks")
+        check_codes(codes, tts.config.codec, what)
         console.progress("decoding ...")
         samples = tts.codec.decode(np.asarray(codes, np.int32), chunk=args.chunk)
         output = open_audio(args.output, tts.sample_rate, args.raw)
@@ -40,22 +48,50 @@ def run(args, console) -> int:
     return 0
 
 
-def read_codes(path: str):
-    """A .npy of integers -> array [num_codebooks, frames]. What the header claims is held against the file's size."""
+@contextlib.contextmanager
+def _as_file(path: str):
+    """The path itself; of `-`, a file with what stdin holds, so that one check serves both."""
+    if path != "-":
+        yield path
+        return
+    if not stdin_is_piped():
+        raise UsageError("codes come from a file or a pipe, not from a keyboard")
+    with tempfile.NamedTemporaryFile(prefix="s2mlx-codes-") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+        file.flush()
+        yield file.name
+
+
+def check_codes(codes, codec, what: str) -> None:
+    """S2Error unless every code is one of its codebook's. codes [num_codebooks, frames]; codec: a CodecConfig."""
+    import numpy as np
+
+    sizes = np.full((len(codes), 1), codec.residual_codebook_size)
+    sizes[0] = codec.semantic_codebook_size
+    wrong = np.argwhere((codes < 0) | (codes >= sizes))
+    if len(wrong):
+        book, frame = wrong[0]
+        raise S2Error(f"{what}: {len(wrong)} of {codes.size} codes are outside this model's codebooks, the first is "
+                      f"{codes[book, frame]} in codebook {book}, frame {frame}, where 0 to {sizes[book, 0] - 1} are allowed")
+
+
+def read_codes(path: str, what: str):
+    """A .npy of integers -> array [num_codebooks, frames]. What the header claims is held against the file's size.
+    what: the name of the file in errors."""
     import numpy as np
 
     try:
         codes = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as fault:
-        raise S2Error(f"cannot read {path}: {fault.strerror or fault}") from fault
+        raise S2Error(f"cannot read {what}: {fault.strerror or fault}") from fault
     except (ValueError, EOFError, SyntaxError, OverflowError, MemoryError) as fault:
-        raise S2Error(f"{path} is not a .npy file of codes, or is damaged") from fault
+        raise S2Error(f"{what} is not a .npy file of codes, or is damaged") from fault
     if not isinstance(codes, np.ndarray) or codes.ndim != 2 or not np.issubdtype(codes.dtype, np.integer):
         found = f"{codes.dtype} {list(codes.shape)}" if isinstance(codes, np.ndarray) else "an archive"
-        raise S2Error(f"{path} holds {found}; codes are integers [num_codebooks, frames]")
+        raise S2Error(f"{what} holds {found}; codes are integers [num_codebooks, frames]")
     if not codes.shape[1]:
-        raise S2Error(f"{path} holds no frames")
+        raise S2Error(f"{what} holds no frames")
     limits = np.iinfo(np.int32)
     if codes.min() < limits.min or codes.max() > limits.max:
-        raise S2Error(f"{path} holds numbers beyond 32 bits; codes are small")
+        raise S2Error(f"{what} holds numbers beyond 32 bits; codes are small")
     return codes

@@ -84,3 +84,34 @@ def test_codes_from_strangers(run, tts, tmp_path, data):
     result = run("decode", "bad.npy", "-o", "out.wav")
     assert result.code == 1 and "bad.npy" in result.error and "unexpected" not in result.error
     assert not (tmp_path / "out.wav").exists()
+
+
+def npy(array):
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("book, code, most", [(0, 4096, 4095), (0, -1, 4095), (1, 1024, 1023), (9, 100_007, 1023)])
+def test_codes_that_no_codebook_has_are_refused(run, tts, tmp_path, book, code, most):
+    codes = np.zeros((10, 4), np.int64)
+    codes[book, 2] = code
+    np.save(tmp_path / "bad.npy", codes)
+    result = run("decode", "bad.npy", "-o", "out.wav")
+    assert result.code == 1 and not (tmp_path / "out.wav").exists()
+    assert "bad.npy: 1 of 40 codes are outside" in result.error
+    assert f"the first is {code} in codebook {book}, frame 2, where 0 to {most} are" in result.error
+
+
+def test_the_highest_codes_pass(run, tts, tmp_path):
+    np.save(tmp_path / "top.npy", np.array([[4095]] + 9 * [[1023]], np.uint16))
+    assert run("decode", "top.npy", "-o", "out.wav").code == 0
+
+
+def test_codes_from_a_pipe(run, tts, clip, codes, tmp_path):
+    piped = run("decode", "-", "-o", "-", stdin=(tmp_path / codes).read_bytes())
+    assert piped.code == 0 and piped.stdout == run("decode", codes, "-o", "-").stdout
+    for data in (b"", b"hello", npy(np.zeros((10, 4), np.int32))[:-8], npy(np.full((10, 1), -1))):
+        result = run("decode", "-", "-o", "out.wav", stdin=data)
+        assert result.code == 1 and result.error.startswith("error: stdin")
+    assert run("decode", "-", "-o", "out.wav").code == 2  # a keyboard
