@@ -38,7 +38,7 @@ def run(args, console) -> int:
     with model.open_model(args, console) as tts:
         if codes.shape[0] != tts.num_codebooks:
             raise S2Error(f"{what} has {codes.shape[0]} rows, and this model has {tts.num_codebooks} codebooks")
-        check_codes(codes, tts.config.codec, what)
+        check_codes(codes, tts.config.codebook_size, what)
         console.progress("decoding ...")
         samples = tts.codec.decode(np.asarray(codes, np.int32), chunk=args.chunk)
         output = open_audio(args.output, tts.sample_rate, args.raw)
@@ -62,17 +62,16 @@ def _as_file(path: str):
         yield file.name
 
 
-def check_codes(codes, codec, what: str) -> None:
-    """S2Error unless every code is one of its codebook's. codes [num_codebooks, frames]; codec: a CodecConfig."""
+def check_codes(codes, size: int, what: str) -> None:
+    """S2Error unless every code [num_codebooks, frames] is one that the model can make: 0 .. size - 1. Its head is as wide
+    for the smaller residual codebooks, to which such codes are clamped."""
     import numpy as np
 
-    sizes = np.full((len(codes), 1), codec.residual_codebook_size)
-    sizes[0] = codec.semantic_codebook_size
-    wrong = np.argwhere((codes < 0) | (codes >= sizes))
+    wrong = np.argwhere((codes < 0) | (codes >= size))
     if len(wrong):
         book, frame = wrong[0]
-        raise S2Error(f"{what}: {len(wrong)} of {codes.size} codes are outside this model's codebooks, the first is "
-                      f"{codes[book, frame]} in codebook {book}, frame {frame}, where 0 to {sizes[book, 0] - 1} are allowed")
+        raise S2Error(f"{what}: {len(wrong)} of {codes.size} codes are outside this model's codebooks, 0 to {size - 1}; "
+                      f"the first is {codes[book, frame]} in codebook {book}, frame {frame}")
 
 
 def read_codes(path: str, what: str):
