@@ -33,7 +33,7 @@ class VoiceFiles:
         """The voice whose root that is; its name is the root's, without the ending, unless given."""
         if os.path.isdir(root):
             return cls(printable(root.name if name is None else name), root, root / VOICE, root / CLIP, builtin)
-        return cls(printable(stem(root) if name is None else name), root, root, _clip_beside(root), builtin)
+        return cls(printable(stem(root) if name is None else name), root, root, clip_beside(root), builtin)
 
     @property
     def bare(self) -> bool:
@@ -55,7 +55,7 @@ class VoiceFiles:
         if not self.bare:
             os.rename(self.root, root)
             return
-        clip = _clip_beside(root)
+        clip = clip_beside(root)
         there, has_clip = os.path.lexists(clip), self.has_clip
         if there and not (has_clip and _same(self.clip, clip)):
             raise VoiceError(f"{clip} is in the way, a clip without a voice; move it elsewhere first")
@@ -83,7 +83,8 @@ def stem(path: Path) -> str:
     return path.name[:-len(SUFFIX)] if is_bare(path) else path.name
 
 
-def _clip_beside(voice: Path) -> Path:
+def clip_beside(voice: Path) -> Path:
+    """Where the clip of a bare .s2voice file lies, if it has one."""
     return voice.with_name(stem(voice) + ".flac")
 
 

@@ -26,9 +26,10 @@ import numpy as np
 from . import locations
 from .errors import VoiceError
 from .voice import SUFFIX, Voice
-from .voice_files import CLIP, VOICE, VoiceFiles, is_bare, stem
-from .voice_names import check_name, key, printable
+from .voice_files import CLIP, VOICE, VoiceFiles, clip_beside, is_bare, stem
+from .voice_names import check_name, key, listed, printable
 from .voice_trash import RemovedVoice, Trash
+from .whole import write_bytes
 
 _NEW, _LOCK = ".new-", ".lock"
 _UNFINISHED = 86400.0  # s; a temporary folder older than this was left by a crash
@@ -163,20 +164,38 @@ class VoiceLibrary:
                     raise VoiceError(f"there is a voice {other.name!r} already; take another name")
             entry.move_to(self.folder / (new + SUFFIX if entry.bare else new))
 
-    def import_file(self, path, name: str | None = None, overwrite: bool = False) -> str:
-        """Save a copy of a `.s2voice` file; the name is the file's unless given. Returns the name."""
-        voice = Voice.load(path)
+    def import_file(self, path, name: str | None = None, overwrite: bool = False, clip: bool = False) -> str:
+        """Save a copy of a `.s2voice` file; the name is the file's unless given. Returns the name.
+
+        clip: with the recording that lies beside it, NAME.flac."""
+        voice, recording = Voice.load(path), None
         name = check_name(voice.name if name is None else name)
-        self.add(name, voice, overwrite=overwrite)
+        if clip:
+            from .audio.files import read_audio
+
+            recording = read_audio(clip_beside(Path(path)), voice.sample_rate), voice.sample_rate
+        self.add(name, voice, recording, overwrite)
         return name
 
-    def export(self, name: str, path, overwrite: bool = False) -> Path:
-        """Write a voice as a `.s2voice` file, into `path` if that is a folder. Returns the file's path."""
-        voice, path = self.get(name), Path(path)
+    def export(self, name: str, path, overwrite: bool = False, clip: bool = False) -> Path:
+        """Write a voice as a `.s2voice` file, into `path` if that is a folder. Returns the file's path.
+
+        clip: with the recording it was made from, as NAME.flac beside it; VoiceError if it was not kept."""
+        path = Path(path)
+        with self._lock(shared=True):
+            entry = self._find(name)
+            voice = self._load(entry)
+            if clip and not entry.has_clip:
+                raise VoiceError(f"voice {entry.name!r} has no clip: it was not kept")
+            recording = entry.clip.read_bytes() if clip else None
         if path.is_dir():
             path = path / (voice.name + SUFFIX)
-        if path.exists() and not overwrite:
-            raise VoiceError(f"{path} exists already; take another name, or ask to overwrite it")
+        for file in (path, clip_beside(path))[:1 + clip]:
+            if file.exists() and not overwrite:
+                raise VoiceError(f"{file} exists already; take another name, or ask to overwrite it")
+        if recording is not None:
+            with self._os_errors("cannot write the clip", clip_beside(path).parent):
+                write_bytes(clip_beside(path), recording)
         voice.save(path)
         return path
 
@@ -215,8 +234,8 @@ class VoiceLibrary:
         found = entries.get(key(name.strip()))
         if found is None:
             near = difflib.get_close_matches(key(name), entries, n=3)
-            known = [entries[k].name for k in near] or [entry.name for entry in entries.values()][:8]
-            names = ", ".join(known)
+            known = [entries[k].name for k in near] or [entry.name for entry in entries.values()]
+            names = listed(known)
             hint = "none is saved yet" if not known else f"did you mean {names}?" if near else f"there are {names}"
             raise VoiceError(f"there is no voice {printable(name)!r}; {hint}")
         return found
@@ -273,11 +292,11 @@ class VoiceLibrary:
             os.close(handle)
 
     @contextlib.contextmanager
-    def _os_errors(self, what: str):
+    def _os_errors(self, what: str, folder: Path | None = None):
         try:
             yield
         except OSError as fault:
-            raise VoiceError(f"{what} in {self.folder}: {fault.strerror or fault}") from fault
+            raise VoiceError(f"{what} in {folder or self.folder}: {fault.strerror or fault}") from fault
 
 
 def _builtin() -> list[Path]:

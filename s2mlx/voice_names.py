@@ -36,6 +36,13 @@ def printable(name: str) -> str:
     return name if len(name) <= 80 else name[:77] + "..."
 
 
+def listed(names, most: int = 8) -> str:
+    """Names in a sentence; how many more there are is said."""
+    names = list(names)
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
 def _problem(name: str) -> str | None:
     if not name:
         return "it is empty"

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .errors import VoiceError
 from .voice_files import VoiceFiles, is_bare
-from .voice_names import key, printable
+from .voice_names import key, listed, printable
 
 KEPT = 30 * 86400.0  # s
 _TOKEN = re.compile(r"[0-9a-f]{16}")
@@ -65,7 +65,7 @@ class Trash:
         for voice in content:
             if key(voice.name) == key(which.strip()):
                 return voice
-        names = ", ".join(dict.fromkeys(voice.name for voice in content[:8])) or "nothing"
+        names = listed(dict.fromkeys(voice.name for voice in content)) or "nothing"
         raise VoiceError(f"there is no voice {printable(which)!r} in the trash; it holds {names}")
 
     def bring_back(self, token: str, folder: Path) -> None:

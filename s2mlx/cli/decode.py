@@ -22,10 +22,7 @@ def configure(parser) -> None:
 
 
 def run(args, console) -> int:
-    paths.check_output(args.output, "sound is")
-    if not args.raw and not paths.is_stream(args.output):
-        from ..audio.files import check_ending
-        check_ending(args.output)
+    paths.check_sound(args.output, args.raw)
     if args.chunk is not None and args.chunk < 1:
         raise UsageError(f"--chunk must be at least 1, not {args.chunk}")
     what = "stdin" if args.codes == "-" else args.codes

@@ -14,7 +14,7 @@ def configure(parser) -> None:
 
 
 def run(args, console) -> int:
-    paths.check_output(args.output, "codes are")
+    paths.check_codes(args.output)
 
     from ..audio.files import read_audio
     from .outputs import save_codes

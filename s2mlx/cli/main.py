@@ -18,7 +18,7 @@ from .terminal import Console
 # name -> (module in this folder, what it does). Each module has configure(parser) and run(args, console).
 COMMANDS = {
     "say": "speak: play while it is generated, or write a file",
-    "voice": "saved voices: add, list, show, remove, restore, import, export",
+    "voice": "saved voices: add, list, show, rename, remove, restore, import, export",
     "record": "make a voice with the microphone",
     "devices": "input and output devices",
     "encode": "audio -> codes (.npy)",

@@ -39,11 +39,39 @@ def check_output(path: str | None, what: str) -> None:
         raise UsageError(f"{what} not written to a terminal; use -o FILE or a pipe")
 
 
+RAW, CODES = (".raw", ".pcm", ".s16", ".s16le", ".bin"), (".npy",)
+
+
+def check_ending(path: str, endings: tuple[str, ...], what: str) -> None:
+    """UsageError if the name's ending tells of something else than what the file will hold; it may have none."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending and ending not in endings and not is_stream(path):
+        raise UsageError(f"{path} would hold {what}, not what its ending says; end it in {' or '.join(endings)}")
+
+
+def check_sound(path: str | None, raw: bool) -> None:
+    """`-o` for sound, of a kind that can be written and under an ending that says so."""
+    check_output(path, "sound is")
+    if raw:
+        check_ending(path, RAW, "bare samples")
+    elif not is_stream(path):
+        from ..audio import files
+        files.check_ending(path)
+
+
+def check_codes(path: str | None) -> None:
+    """`-o` for codes."""
+    check_output(path, "codes are")
+    check_ending(path, CODES, "codes")
+
+
 def check_writable(path: str) -> None:
     """S2Error if a file `path` cannot be put in place: no such folder, a folder of that name, no permission."""
     target = Path(os.path.realpath(path))
-    if target.is_dir() or path.endswith(os.sep):
+    if target.is_dir():
         raise UsageError(f"cannot write {path}: it is a folder, name a file in it")
+    if path.endswith(os.sep):
+        raise S2Error(f"cannot write {path}: there is no such folder; make it first, or name a file")
     if not target.parent.is_dir():
         raise S2Error(f"cannot write {path}: there is no folder {target.parent}")
     if is_stream(path):

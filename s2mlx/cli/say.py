@@ -101,18 +101,11 @@ def _check_outputs(args) -> bool:
     if "device" in args.given and not play:
         raise UsageError("-a chooses where to play, and nothing is played; add --play")
     if args.output:
-        _check_audio_target(args.output, args.raw)
+        paths.check_sound(args.output, args.raw)
     if args.codes:
         if args.codes == "-":
             raise UsageError("--codes needs a file; stdout belongs to the sound")
-        paths.check_writable(args.codes)
+        paths.check_codes(args.codes)
         if args.output and os.path.realpath(args.codes) == os.path.realpath(args.output):
             raise UsageError(f"-o and --codes both name {args.codes}")
     return play
-
-
-def _check_audio_target(path: str, raw: bool) -> None:
-    paths.check_output(path, "sound is")
-    if not raw and not paths.is_stream(path):
-        from ..audio.files import check_ending
-        check_ending(path)

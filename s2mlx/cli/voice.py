@@ -1,4 +1,4 @@
-"""Saved voices: add one from a clip, list, show, remove, restore, import and export."""
+"""Saved voices: add one from a clip, list, show, rename, remove, restore, import and export."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 import shlex
 import time
+from pathlib import Path
 
 from ..errors import UsageError, VoiceError
 from . import model, paths, references
@@ -36,6 +37,11 @@ def configure(parser) -> None:
     show.add_argument("name", metavar="NAME")
     model.add_manners(show, quiet=False, json="print one JSON object: {name, seconds, transcript, frames, ...}")
 
+    rename = action("rename", _rename, "give a voice another name")
+    rename.add_argument("old", metavar="OLD")
+    rename.add_argument("new", metavar="NEW")
+    model.add_manners(rename)
+
     remove = action("remove", _remove, "remove a voice; it can be brought back for 30 days")
     remove.add_argument("name", metavar="NAME")
     model.add_manners(remove)
@@ -48,12 +54,14 @@ def configure(parser) -> None:
     bring = action("import", _import, "save a .s2voice file under a name")
     bring.add_argument("file", metavar="FILE", help="the .s2voice file")
     bring.add_argument("name", metavar="NAME", nargs="?", help="default: the file's own name")
+    bring.option("--clip", action="store_true", help="with the clip that lies beside the file, NAME.flac")
     bring.option("--force", action="store_true", help="replace a voice of that name")
     model.add_manners(bring)
 
     export = action("export", _export, "write a voice as a .s2voice file")
     export.add_argument("name", metavar="NAME")
     export.add_argument("file", metavar="FILE", help="the file to write, or a folder for it")
+    export.option("--clip", action="store_true", help="with its clip, as NAME.flac beside the file")
     export.option("--force", action="store_true", help="replace a file of that name")
     model.add_manners(export)
 
@@ -148,6 +156,14 @@ def save(library, name, voice, clip, force, console) -> None:
                      f"&& s2mlx voice restore {replaced}")
 
 
+def _rename(args, console) -> int:
+    library = _library()
+    old = library.info(args.old).name
+    library.rename(old, args.new)
+    console.note(f"the voice {old!r} is now {library.info(args.new).name!r}")
+    return 0
+
+
 def _remove(args, console) -> int:
     token = _library().remove(args.name)
     print(token)
@@ -183,19 +199,32 @@ def _when(stamp: float) -> str:
 
 def _import(args, console) -> int:
     from ..voice import Voice
+    from ..voice_files import clip_beside
 
     library = _library()
     free_name(library, Voice.load(args.file).name if args.name is None else args.name, args.force)
-    console.note(f"saved the voice {library.import_file(args.file, args.name, overwrite=args.force)!r}")
+    name = library.import_file(args.file, args.name, overwrite=args.force, clip=args.clip)
+    console.note(f"saved the voice {name!r}")
+    clip = clip_beside(Path(args.file))
+    if not args.clip and clip.is_file():
+        console.note(f"{clip} was left there; --clip brings the clip along, from which other models make the voice again")
     return 0
 
 
 def _export(args, console) -> int:
+    from ..voice import SUFFIX
+    from ..voice_files import clip_beside
+
     library, target = _library(), args.file
+    info = library.info(args.name)
     if os.path.isdir(target):
-        target = os.path.join(target, library.info(args.name).name + ".s2voice")
-    paths.check_writable(target)
-    if os.path.isfile(target) and not args.force:
-        raise VoiceError(f"{target} exists already; choose another name, or replace it with --force")
-    console.note(f"wrote {library.export(args.name, target, overwrite=args.force)}")
+        target = os.path.join(target, info.name + SUFFIX)
+    paths.check_ending(target, (SUFFIX,), "a voice file")
+    for file in (target, str(clip_beside(Path(target))))[:1 + args.clip]:
+        paths.check_writable(file)
+        if os.path.isfile(file) and not args.force:
+            raise VoiceError(f"{file} exists already; choose another name, or replace it with --force")
+    console.note(f"wrote {library.export(args.name, target, overwrite=args.force, clip=args.clip)}")
+    if info.has_clip and not args.clip:
+        console.note("its clip stayed behind; --clip takes it along, from which other models make the voice again")
     return 0

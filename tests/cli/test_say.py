@@ -146,13 +146,31 @@ def test_a_bad_memory_limit_of_the_environment_is_named(run, tts, player, monkey
     assert run("say", "Hello.").error.startswith("error: S2MLX_MEMORY_LIMIT must be a number of gigabytes")
 
 
-@pytest.mark.parametrize("target", ["nowhere/out.wav", "out.xyz", "."])
+@pytest.mark.parametrize("target", ["nowhere/out.wav", "out.xyz", ".", "absent/"])
 @pytest.mark.parametrize("option", ["-o", "--codes"])
 def test_impossible_targets_are_errors_before_the_model_loads(run, tts, target, option):
-    if option == "--codes" and target == "out.xyz":
-        pytest.skip("codes may have any name")
     result = run("say", "Hello.", option, target)
     assert result.code in (1, 2) and result.error and not tts.loaded
+
+
+@pytest.mark.parametrize("argv", [
+    ["say", "Hi.", "-o", "x.mp3", "--raw"], ["say", "Hi.", "-o", "x.WAV", "--raw"], ["say", "Hi.", "-o", "x.txt", "--raw"],
+    ["decode", "c.npy", "-o", "x.flac", "--raw"], ["encode", "c.wav", "-o", "c.txt"],
+    ["say", "Hi.", "--no-play", "--codes", "zz.txt"]])
+def test_an_ending_does_not_lie(run, tts, argv):
+    result = run(*argv)
+    assert result.code == 2 and "not what its ending says; end it in ." in result.error and not tts.loaded
+
+
+@pytest.mark.parametrize("name", ["x.raw", "x.PCM", "x.s16le", "x"])
+def test_bare_samples_may_be_called_so_or_nothing(run, tts, tmp_path, name):
+    assert run("say", "One.", "-o", name, "--raw").code == 0 and (tmp_path / name).read_bytes() == 3 * PIECE
+    assert run("say", "One.", "--no-play", "--codes", "codes").code == 0
+
+
+def test_a_folder_that_is_absent_is_not_called_a_folder(run, tts):
+    assert "absent/: there is no such folder" in run("say", "Hi.", "-o", "absent/").error
+    assert "it is a folder" in run("say", "Hi.", "-o", "./").error
 
 
 def test_options_reach_the_engine(run, tts, player):

@@ -141,7 +141,61 @@ def test_export_into_a_folder(run, me, tmp_path):
         assert (tmp_path / folder / "me.s2voice").read_bytes() == GOLDEN.read_bytes()
         (tmp_path / folder / "me.s2voice").unlink()
     refused = run("voice", "export", "me", "absent/")
-    assert refused.code == 2 and "absent/" in refused.error
+    assert refused.code == 1 and "absent/: there is no such folder" in refused.error
+
+
+def test_rename(run, tts, clip, me):
+    assert run("voice", "add", "anna", "--clip", clip, "--text", "Hello.").code == 0
+    result = run("voice", "rename", "ANNA", "Hanna")
+    assert result.code == 0 and "the voice 'anna' is now 'Hanna'" in result.err and result.stdout == b""
+    assert [v["name"] for v in run("voice", "list", "--json").json["voices"]] == ["Hanna", "me"]
+    assert run("voice", "show", "hanna", "--json").json["has_clip"]
+    assert run("voice", "rename", "hanna", "hanna", "--quiet").err == ""  # another case is another name
+    for words, said in [(["hanna", "me"], "already"), (["nobody", "x"], "no voice 'nobody'"), (["me", "../x"], "cannot")]:
+        result = run("voice", "rename", *words)
+        assert result.code == 1 and said in result.error
+
+
+def test_the_clip_travels_when_asked_and_is_spoken_of_when_not(run, tts, clip, me, tmp_path):
+    assert run("voice", "add", "anna", "--clip", clip, "--text", "Hello.").code == 0
+    assert "--clip takes it along" in run("voice", "export", "anna", "a.s2voice").err
+    assert not (tmp_path / "a.flac").exists()
+    assert "clip" not in run("voice", "export", "me", "me.s2voice").err
+    assert "has no clip" in run("voice", "export", "me", "b.s2voice", "--clip").error
+
+    refused = run("voice", "export", "anna", "a.s2voice", "--clip")
+    assert refused.code == 1 and "--force" in refused.error and not (tmp_path / "a.flac").exists()
+    assert "stayed" not in run("voice", "export", "anna", "a.s2voice", "--clip", "--force").err
+    (tmp_path / "a.s2voice").rename(tmp_path / "b.s2voice")
+    (tmp_path / "b.flac").write_bytes(b"another's")
+    assert "b.flac exists" in run("voice", "export", "anna", "b", "--clip").error
+    (tmp_path / "b.s2voice").rename(tmp_path / "a.s2voice")
+
+    assert "--clip brings the clip along" in run("voice", "import", "a.s2voice", "bare").err
+    assert not run("voice", "show", "bare", "--json").json["has_clip"]
+    assert "--clip" not in run("voice", "import", "a.s2voice", "whole", "--clip").err
+    from s2mlx.voice import VoiceLibrary
+    assert np.array_equal(VoiceLibrary().clip("whole")[0], VoiceLibrary().clip("anna")[0])
+    missing = run("voice", "import", "me.s2voice", "you", "--clip")
+    assert missing.code == 1 and "me.flac" in missing.error and "you" not in VoiceLibrary().names()
+
+
+@pytest.mark.parametrize("name", ["out.wav", "out.S2V"])
+def test_a_voice_file_is_called_one(run, me, tmp_path, name):
+    result = run("voice", "export", "me", name)
+    assert result.code == 2 and ".s2voice" in result.error and not (tmp_path / name).exists()
+
+
+def test_a_list_that_is_cut_says_so(run, me):
+    for number in range(9):
+        assert run("voice", "import", GOLDEN, f"v{number}").code == 0
+    assert run("say", "Hi.", "-v", "zzzz").error.endswith("there are me, v0, v1, v2, v3, v4, v5, v6 and 2 more")
+    assert run("voice", "remove", "v8").code == 0
+    assert run("voice", "remove", "v7").code == 0
+    assert run("say", "Hi.", "-v", "zzzz").error.endswith("v5, v6")
+    for number in range(7):
+        run("voice", "remove", f"v{number}")
+    assert run("voice", "restore", "zzzz").error.endswith(" and 1 more")
 
 
 def test_voices_of_say(run, tts, player, me, tmp_path):
