@@ -73,8 +73,8 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
 
 
 def _stream(marks: list[dict]) -> Iterator[tuple[str, str]]:
-    """The first minute and the last."""
-    for mark in (marks[0], marks[-1]):
+    """The first minute and the last, which may be the same."""
+    for mark in (marks[0], *marks[1:][-1:]):
         yield f"{mark['speech'] / 60:.0f} min of speech", (
             f"{_mb(mark['active'])} held, {_mb(mark['process'])} at most in the process, "
             f"real-time factor {mark['took'] / mark['speech']:.2f}")

@@ -90,9 +90,12 @@ def _take(args, rate: int, kept: KeptTake, console):
         if verdict.usable:
             clip = _sixteen_bit(trim(take).samples), take.rate
             kept.keep(*clip, text)
-        for problem in verdict.problems:
+        problems = list(verdict.problems)
+        if verdict.usable and (doubt := references.doubtful_words(text, len(clip[0]) / clip[1])):
+            problems.append(f"the recording: {doubt}")
+        for problem in problems:
             console.warn(problem)
-        if verdict.ok or not (console.interactive and console.ask("Record again?", default=True)):
+        if not problems or not (console.interactive and console.ask("Record again?", default=True)):
             if not verdict.usable:
                 raise AudioError("no voice was made: the recording cannot be used")
             return text, clip

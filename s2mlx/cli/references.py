@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 
 from ..errors import AudioError, UsageError, VoiceError
+from ..voice_names import listed
 from .terminal import seconds
+
+_PACE = 2.5  # times slower or faster than ordinary reading: beyond, words are missing or are of something else
 
 
 def add_options(parser) -> None:
@@ -28,7 +31,26 @@ def check(args, console) -> None:
         raise UsageError("--ref-text without a clip; give the recording it belongs to with --ref")
     for clip, text in zip(clips, texts):
         check_transcript(text, f"the --ref-text of {clip}")
-        check_clip(clip, console)
+        check_clip(clip, text, console)
+
+
+def note_speakers(text: str, voices: list, console) -> None:
+    """Say which speakers of the text have no voice though others have, and which voices no speaker uses."""
+    from ..text import split_turns
+
+    if not voices:
+        return
+    speakers = sorted({turn.speaker or 0 for turn in split_turns(text)})
+    if without := [str(speaker) for speaker in speakers if speaker >= len(voices)]:
+        console.note(f"{_speakers(without)} no voice: one is bound to each -v or --ref in order, the first to speaker 0")
+    if spare := [speaker for speaker in range(len(voices)) if speaker not in speakers]:
+        names = " and ".join(repr(voices[speaker]) for speaker in spare)
+        said = f"the text has speaker{'s' * (len(speakers) > 1)} {listed(map(str, speakers))} only"
+        console.note(f"{names} will not speak: {said}; <|speaker:{spare[0]}|> in the text makes it speak")
+
+
+def _speakers(numbers: list[str]) -> str:
+    return f"speaker {numbers[0]} has" if len(numbers) == 1 else f"speakers {listed(numbers)} have"
 
 
 def check_transcript(text: str, what: str) -> None:
@@ -45,8 +67,9 @@ def check_unicode(text: str, what: str) -> None:
         raise UsageError(f"{what} is not valid UTF-8") from None
 
 
-def check_clip(path: str, console) -> None:
-    """Read the clip once for its faults: that costs milliseconds, not as loading a model. A doubtful length is said."""
+def check_clip(path: str, text: str, console) -> None:
+    """Read the clip once for its faults: that costs milliseconds, not as loading a model. A doubtful length is said, and
+    `text` that cannot be all its words."""
     from ..audio.loudness import speech_db
     from ..audio.verdict import BEST_SECONDS, INAUDIBLE_DB
     from ..synthesizer import read_clip
@@ -59,6 +82,19 @@ def check_clip(path: str, console) -> None:
     if not least <= len(samples) / rate <= most:
         console.warn(f"{path} has {seconds(len(samples) / rate)}; "
                      f"a clip of {least:.0f} to {most:.0f} s makes a closer voice")
+    if doubt := doubtful_words(text, len(samples) / rate):
+        console.warn(f"{path}: {doubt}")
+
+
+def doubtful_words(text: str, length: float) -> str | None:
+    """What is to be said if a clip of `length` seconds hardly speaks these words; estimates are good to about a third."""
+    from ..text import estimate_seconds
+
+    expected = estimate_seconds(text)
+    if length / _PACE <= expected <= length * _PACE:
+        return None
+    return (f"its {seconds(length)} are too {'long' if expected < length else 'short'} for its words, which take about "
+            f"{seconds(expected)}; a voice needs all the words of its clip and no others")
 
 
 def load_named(args) -> list:

@@ -66,6 +66,7 @@ def run(args, console) -> int:
     play = _check_outputs(args)
     references.check(args, console)
     named = references.load_named(args)
+    references.note_speakers(text, args.voice or args.ref, console)
     if play:
         from ..audio.devices import find_output
         find_output(args.device)

@@ -55,7 +55,8 @@ class Job:
             self.console.clear()
             for output in sink.outputs:
                 if output.kept_seconds:
-                    self.console.note(f"interrupted; {output.path} holds {seconds(output.kept_seconds)}")
+                    self.console.note(f"interrupted; {output.path} holds {seconds(output.kept_seconds)}, "
+                                      f"seed {self.figures.stats.seed}")
             raise
         except BaseException:
             sink.discard()
@@ -104,7 +105,7 @@ class Job:
         if self.speaker and (gaps := self.speaker.underruns):
             self.console.warn(f"the sound stopped {'once' if gaps == 1 else f'{gaps} times'} to wait for the model")
         where = f" -> {self._paths['output']}" if "output" in self._paths else ""
-        self.console.summary(self.figures.line() + where)
+        self.console.summary(f"{self.figures.line()}, seed {self.figures.stats.seed}{where}")
 
     def print_json(self, voice, load_seconds, on_stderr):
         """voice: names as the user gave them."""

@@ -137,7 +137,7 @@ def _add(args, console) -> int:
     library = _library()
     name = free_name(library, args.name, args.force)
     references.check_transcript(args.text, "--text")
-    references.check_clip(args.clip, console)
+    references.check_clip(args.clip, args.text, console)
 
     from ..audio.files import read_audio
     with model.open_model(args, console) as tts:

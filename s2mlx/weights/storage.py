@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import os
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -67,11 +68,17 @@ def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str,
     least = sum(part.kept(Storage.RAW if raw else Storage.PACKED) for part in parts.values())
     most = machine_memory() if memory_limit is None else memory_limit
     if least > most:
-        raise ModelError(f"{path}: the weights need {least / 1e9:.1f} GB of memory, {most / 1e9:.1f} GB are allowed; "
+        raise ModelError(f"{path}: the weights need {_size(least, math.ceil)} of memory, {_size(most, math.floor)} are allowed; "
                          "use a smaller quantization")
     if _on_gpu():
         return dict.fromkeys(parts, Storage.RAW if raw else Storage.PACKED)
     return _densify(parts, (most // 2 if memory_limit is None else most) - least)
+
+
+def _size(n: int, rounded) -> str:
+    """Bytes in a unit that shows something."""
+    unit, name = next(((u, name) for u, name in ((1e9, "GB"), (1e6, "MB")) if n >= u), (1e3, "kB"))
+    return f"{rounded(n / unit * 10) / 10:.1f} {name}"
 
 
 def _on_gpu() -> bool:

@@ -58,6 +58,14 @@ def test_the_report_names_what_was_measured(figures):
     assert "qmv" in report.nodes(figures)
 
 
+def test_a_minute_of_a_stream_is_shown_once(figures):
+    mark = {"speech": 60.0, "active": 1, "process": 2, "took": 30.0}
+    shown = lambda marks: [line.split("  ")[0] for line in report.text(figures | {"stream": marks}).splitlines()
+                           if "min of speech" in line]
+    assert shown([mark]) == ["1 min of speech"]
+    assert shown([mark, mark | {"speech": 120.0}, mark | {"speech": 180.0}]) == ["1 min of speech", "3 min of speech"]
+
+
 def test_reads_are_the_bytes_of_the_matrices(tiny):
     model = load_model(tiny).dual_ar
     c, reads = model.config, weights.frame_reads(model)

@@ -90,6 +90,12 @@ def test_own_words_language_and_device(run, tts, mic):
     assert VoiceLibrary().get("b").transcript in sentences("de")
 
 
+def test_words_that_do_not_fill_the_take_are_doubted(run, tts, mic):
+    assert "warning" not in run("record", "a", "--seconds", "8", stdin=b"").err
+    result = run("record", "b", "--seconds", "8", "--text", "Own words.", tty=("stderr",))
+    assert result.code == 0 and "too long for its words" in result.err and "Record again?" in result.err
+
+
 def test_at_a_terminal_enter_ends_it(run, tts, mic, monkeypatch):
     from s2mlx.cli import record
 

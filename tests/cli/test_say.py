@@ -218,6 +218,13 @@ def test_progress_on_a_terminal_only(run, tts, player):
     assert run("say", "One.", "--json", tty=("stderr",)).err == ""
 
 
+def test_the_seed_of_a_good_take_is_shown(run, tts, player, tmp_path):
+    assert run("say", "One.", "-o", "a.wav", tty=("stderr",)).err.endswith("s, seed 7 -> a.wav\n")
+    assert run("say", "One.", "--seed", "9", tty=("stderr",)).err.endswith(", seed 9\n")
+    tts.interrupt_at = 5
+    assert "out.wav holds 0.1 s, seed 7" in run("say", "One. Two.", "-o", "out.wav").err
+
+
 def test_dumb_terminals_see_no_progress_and_no_colour(run, tts, player, monkeypatch):
     assert "\x1b" in run("say", "--bad", tty=("stderr",)).err
     monkeypatch.setenv("NO_COLOR", "1")
@@ -359,6 +366,33 @@ def test_a_device_that_cannot_be_opened_leaves_no_file_behind(run, tts, player, 
 def test_words_from_files_do_not_steer_the_terminal(run, tts):
     result = run("say", "One.", "-v", "a\x1b[31mb\nc", "-o", "out.wav", tty=("stderr",))
     assert "\x1b[31mb" not in result.err and result.err.count("\n") == 1
+
+
+# --- speakers and voices ----------------------------------------------------------------------------------------
+
+DIALOGUE = "<|speaker:0|>Who? <|speaker:1|>Anna. <|speaker:2|>Ben."
+
+
+@pytest.mark.parametrize("text, voices, notes", [
+    (DIALOGUE, ["a", "b"], ["speaker 2 has no voice"]),
+    (DIALOGUE, ["a"], ["speakers 1, 2 have no voice"]),
+    (DIALOGUE, ["a", "b", "c"], []),
+    (DIALOGUE, ["a", "b", "c", "d"], ["'d' will not speak: the text has speakers 0, 1, 2 only"]),
+    ("Hello.", ["a", "b"], ["'b' will not speak: the text has speaker 0 only; <|speaker:1|>"]),
+    ("Before. <|speaker:1|>Me.", ["a", "b"], []),
+    ("<|speaker:1|>Me.", ["a"], ["speaker 1 has no voice", "'a' will not speak"]),
+    ("Hello.", ["a"], []), (DIALOGUE, [], [])])
+def test_speakers_and_voices_that_do_not_meet_are_said(run, tts, player, text, voices, notes):
+    from s2mlx.voice import Voice, VoiceLibrary
+
+    for name in voices:
+        VoiceLibrary().add(name, Voice(np.zeros((10, 3), np.int32), "Words."))
+    argv = ["say", text, *(word for name in voices for word in ("-v", name))]
+    result = run(*argv)
+    assert result.code == 0 and len(result.err.splitlines()) == len(notes)
+    for line, words in zip(result.err.splitlines(), notes):
+        assert line.startswith("note: ") and words in line
+    assert run(*argv, "--quiet").err == ""
 
 
 # --- voices of other models ----------------------------------------------------------------------------------

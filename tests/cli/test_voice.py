@@ -60,6 +60,17 @@ def test_a_clip_is_judged(run, tts, clip, tmp_path):
         assert result.code == 1 and "still.wav is silent" in result.error and len(tts.loaded) == loads
 
 
+def test_words_that_are_not_the_clips_are_doubted(run, tts, tmp_path):
+    soundfile.write(tmp_path / "six.wav", np.sin(np.arange(6 * 22050) * 0.05) / 2, 22050)
+    right = "These are just about as many words as someone says in six seconds, maybe a few more."
+    for text, doubt in [("Three short words.", "too long for its words"), (right, None), (4 * right, "too short")]:
+        for argv in [("voice", "add", "anna", "--clip", "six.wav", "--text", text, "--force"),
+                     ("say", "Hi.", "--no-play", "--json", "--ref", "six.wav", "--ref-text", text)]:
+            result = run(*argv, "--quiet")
+            assert result.code == 0
+            assert doubt in result.err and "warning: six.wav: its 6.0 s" in result.err if doubt else not result.err
+
+
 def test_replacing_can_be_undone(run, tts, clip, me):
     before = Voice.load(GOLDEN)
     result = run("voice", "add", "me", "--clip", clip, "--text", "New.", "--force")

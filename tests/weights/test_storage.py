@@ -27,8 +27,10 @@ def forms(limit):
 
 
 def test_the_least_that_a_model_needs():
-    with pytest.raises(ModelError, match="model.gguf.*smaller quantization"):
+    with pytest.raises(ModelError, match=r"model.gguf: the weights need 3.3 MB .* 3.2 MB are .*smaller quantization"):
         plan(PARTS, LEAST - 1, "model.gguf")
+    with pytest.raises(ModelError, match=r"3.3 MB .* 1.0 kB are allowed"):
+        plan(PARTS, 1000, "model.gguf")
     assert forms(LEAST) == {"layers.0.a": "packed", "layers.0.b": "packed", "fast_layers.0.a": "packed",
                             "embeddings.weight": "table", "norm.weight": "packed"}
 
