@@ -21,7 +21,8 @@ POST /v1/audio/speech with JSON:
                     sent when it is whole
   stream_format     audio, or sse: events with the sound in base64
   model             what /v1/models lists, tts-1, tts-1-hd or gpt-4o-mini-tts
-  temperature, top_p, top_k, seed, max_frames, min_frames, pause_ms     as the options of s2mlx say
+  temperature, top_p, top_k, seed, max_frames, min_frames, pause_ms     as the options of s2mlx say; a pause has at
+                    most 10000 ms
 Other fields, a speed other than 1 and instructions are refused. The header S2mlx-Seed of the answer has the seed.
 GET /v1/models, /v1/audio/voices, /health. A client that closes the connection ends its request.
 """

@@ -155,7 +155,7 @@ class Handler(socketserver.BaseRequestHandler):
         try:
             for data in speech:
                 self._out.piece(data)
-                if self._out.blocked > PATIENCE + 2 * speech.seconds:
+                if self._out.blocked > PATIENCE + 2 * speech.pace:
                     raise TimeoutError
             self._out.end()
         except S2Error as fault:

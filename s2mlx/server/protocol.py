@@ -9,6 +9,7 @@ from ..errors import UsageError
 from ..options import Options
 
 MOST_CHARACTERS = 16_384  # OpenAI allows 4096
+_LONGEST_PAUSE = 10_000  # ms; a letter may be a paragraph, with a pause after it
 _LONGEST_NAME = 256  # characters: comparing names brings accents into order, which takes the square of their number
 STREAMABLE = ("mp3", "opus", "flac", "wav", "pcm")
 _STREAM_FORMATS = ("audio", "sse")
@@ -118,6 +119,8 @@ def _options(fields: dict) -> Options:
     for name, value in given.items():
         if not _is(value, _OPTIONS[name]):
             raise _wrong(name, f"{name} must be a {'whole number' if _OPTIONS[name] is int else 'number'}")
+    if not 0 <= given.get("pause_ms", 0) <= _LONGEST_PAUSE:
+        raise _wrong("pause_ms", f"pause_ms must be between 0 and {_LONGEST_PAUSE}, not {given['pause_ms']}")
     try:
         return Options(**given)
     except UsageError as fault:

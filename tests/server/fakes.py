@@ -3,10 +3,12 @@
 import json
 import socket
 import threading
+import time
 
 import numpy as np
 
 from s2mlx.config import ModelConfig
+from s2mlx.speaking import MOST_LEAD
 from s2mlx.speech import CANCELLED, STOP, Audio, AudioChunk, Stats
 from s2mlx.text import estimate_seconds
 from s2mlx.voice import Voice
@@ -15,7 +17,8 @@ RATE, FRAME, BOOKS = 44100, 2048, 10
 
 
 class FakeSynthesizer:
-    """Speaks `frames` frames of one value, one request at a time; each frame waits for `go`, as if it took its time.
+    """Speaks `frames` frames of one value, one request at a time; each frame waits for `go`, as if it took its time, and
+    for a listener far behind, and is followed by `pause` seconds of silence. `made`: how many there are so far.
 
     fail_at: frame that raises `failure`. `calls`: arguments of each stream; `cancelled`: texts that were cancelled.
     """
@@ -27,14 +30,14 @@ class FakeSynthesizer:
     def __init__(self, frames=4):
         self.frames, self.finish, self.fail_at, self.failure = frames, STOP, None, None
         self.go, self.calls, self.cancelled, self.said, self.cloned = threading.Event(), [], [], [], []
-        self.clips, self.sayings = [], [(1, STOP)]
+        self.clips, self.sayings, self.made, self.pause = [], [(1, STOP)], 0, 0
         self.go.set()
         self.waiting_at = 0  # frame that waits for `go`
         self._one = threading.Lock()
 
     def stream(self, text, *, voice=None, options=None, cancel=None, lead=None):
         self.calls.append({"text": text, "voice": voice, "options": options, "lead": lead})
-        return self._chunks(text, options, cancel)
+        return self._chunks(text, options, cancel, lead)
 
     def say(self, text, *, voice=None, seed=None, max_frames=None, cancel=None):
         """What `sayings` holds, in turn: (times its words take, finish reason) or a fault; the codes are its number."""
@@ -64,18 +67,20 @@ class FakeSynthesizer:
     def __exit__(self, *_):
         pass
 
-    def _chunks(self, text, options, cancel):
+    def _chunks(self, text, options, cancel, lead):
         with self._one:
             for frame in range(self.frames):
-                while frame >= self.waiting_at and not self.go.wait(0.002):
+                while frame >= self.waiting_at and not self.go.wait(0.002) or lead() > MOST_LEAD:
                     if cancel.is_set():
                         break
+                    time.sleep(0.001)
                 if cancel.is_set():
                     self.cancelled.append(text)
                     yield self._chunk(options, frame, 0, CANCELLED)
                     return
                 if frame == self.fail_at:
                     raise self.failure
+                self.made += 1
                 yield self._chunk(options, frame + 1, 1, self.finish if frame == self.frames - 1 else None)
             if not self.frames:
                 yield self._chunk(options, 0, 0, self.finish)
@@ -83,7 +88,9 @@ class FakeSynthesizer:
     def _chunk(self, options, made, frames, reason):
         seconds = made * FRAME / RATE
         stats = Stats(7 if options.seed is None else options.seed, made, seconds, seconds / 2, 0.02, 0.01, 30, 1000)
-        return AudioChunk(np.full(frames * FRAME, 0.25, np.float32), RATE, np.zeros((BOOKS, frames), np.int32), 0, 1,
+        samples = np.full(frames * FRAME, 0.25, np.float32)
+        samples = np.append(samples, np.zeros(frames * self.pause * RATE, np.float32))
+        return AudioChunk(samples, RATE, np.zeros((BOOKS, frames), np.int32), 0, 1,
                           (0, 1), stats, reason)
 
 

@@ -59,6 +59,8 @@ def test_null_is_absent_and_a_voice_may_be_an_object():
     ({"seed": -1}, "seed", "2^64"),
     ({"seed": 2**64}, "seed", "2^64"),
     ({"max_frames": 0}, "max_frames", "at least 1"),
+    ({"pause_ms": 10_001}, "pause_ms", "between 0 and 10000"),
+    ({"pause_ms": -1}, "pause_ms", "between 0 and 10000"),
     ({"max_frames": 5, "min_frames": 6}, "min_frames", "max_frames"),
 ])
 def test_what_is_wrong_is_named(fields, param, words):

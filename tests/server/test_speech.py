@@ -116,18 +116,44 @@ def test_the_queue_is_bounded(tts, start, connect):
     tts.go.clear()
     first, second, third = (connect(server) for _ in range(3))
     first.post(HELLO)
-    until(lambda: len(tts.calls) == 1)
+    requests = lambda: connect(server).ask("/health").json["requests"]
+    until(lambda: requests() == 1)
     second.post({**HELLO, "input": "Second."})
-    until(lambda: len(tts.calls) == 2)
+    until(lambda: requests() == 2)
     answer = third.post(HELLO).answer()
     assert answer.status == 503 and int(answer.fields["retry-after"]) > 0
     assert answer.json["error"]["code"] == "server_busy"
     second.close()  # whoever left while waiting holds no place
-    until(lambda: connect(server).ask("/health").json["requests"] == 1)
+    until(lambda: requests() == 1)
     third.post({**HELLO, "input": "Third."})
-    until(lambda: len(tts.calls) == 3)
+    until(lambda: requests() == 2)
     tts.go.set()
-    assert first.answer().body == third.answer().body == WAV and tts.cancelled == ["Second."]
+    assert first.answer().body == third.answer().body == WAV
+    assert [call["text"] for call in tts.calls] == ["Hello.", "Third."]
+
+
+def test_requests_are_served_in_the_order_they_came(tts, server, connect):
+    tts.go.clear()
+    clients = []
+    for number in range(4):
+        clients.append(connect(server).post({**HELLO, "input": f"{number}."}))
+        until(lambda: server.service.health()["requests"] == number + 1)
+        time.sleep(0.01)  # from its place to the line
+    tts.go.set()
+    assert all(client.answer().body == WAV for client in clients)
+    assert [call["text"] for call in tts.calls] == ["0.", "1.", "2.", "3."]
+
+
+def test_who_leaves_while_waiting_is_let_go_at_once(tts, server, connect):
+    """Thread and all: the engine, which is busy, would not notice before its turn."""
+    tts.go.clear()
+    connect(server).post(HELLO)
+    until(lambda: tts.calls)
+    leaving = connect(server).post({**HELLO, "input": "Second."})
+    until(lambda: server.service.health()["requests"] == 2)
+    leaving.close()
+    until(lambda: len(server._handlers) == 1)
+    assert any("left before its first sound" in line for line in server.log_lines) and len(tts.calls) == 1
 
 
 def test_a_slow_reader_is_let_go(tts, server, connect, monkeypatch):

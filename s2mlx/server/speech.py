@@ -1,0 +1,132 @@
+"""The speech of one request: the engine's chunks -> bytes of a format, or events, as fast as the client takes them.
+
+Knows the Synthesizer's `stream`; no HTTP but the numbers of `Refused`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from itertools import chain
+
+from ..errors import GenerationError, S2Error, UsageError, VoiceError
+from ..speech import CANCELLED, LENGTH, Stats
+from ..voice import Voice
+from .ahead import Ahead
+from .protocol import Refused, SpeechRequest
+from .sound import encoder
+from .voices import Cancelled
+
+MOST_WAITING = 180.0  # seconds of sound that a slow client leaves here, 32 MB, before the model waits
+_SLICE = 48 * 1024  # bytes
+
+
+class Speech:
+    """The sound of one request, under way. Iterate over its bytes; `close` stops it, by setting `cancel`.
+
+    made() is called when the engine has no more to do for it, which may be long before the client has all. content_type;
+    seed; `seconds` of sound handed over so far; `stats` of the engine.
+    """
+
+    def __init__(self, tts, request: SpeechRequest, voice: Voice, cancel: threading.Event, log,
+                 made: Callable[[], None] = lambda: None):
+        self._encoder = encoder(request.format, tts.sample_rate)
+        self._events, self._log, self._rate = request.events, log, tts.sample_rate
+        self.content_type = "text/event-stream" if request.events else self._encoder.content_type
+        self.stats, self._cut, self._cancel = Stats(), False, cancel
+        self._samples = self._spoken = 0  # the second without pauses
+        self._frame_samples, self._began, self._ahead = tts.frame_samples, time.monotonic(), None
+        self._ahead = Ahead(tts.stream(request.text, voice=voice, options=request.options, cancel=cancel,
+                                       lead=self._lead), made)
+        try:
+            self._first = self._until_sound()
+        except BaseException:
+            self.close()
+            raise
+        self._began = time.monotonic()
+
+    @property
+    def seed(self) -> int:
+        return self.stats.seed
+
+    @property
+    def seconds(self) -> float:
+        return self._samples / self._rate
+
+    @property
+    def pace(self) -> float:
+        """Seconds that a reader who keeps the pace of speech takes for them. Pauses, which cost a request nothing, count
+        for no more than there is speech."""
+        return min(self._samples, 2 * self._spoken) / self._rate
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Raises `Cancelled`, or `S2Error` when the model fails amid speech."""
+        pieces = self._pieces()
+        yield from self._as_events(pieces) if self._events else pieces
+        if self._cut:
+            self._log("the limit of frames, not the model, ended the speech of a request; max_frames raises it")
+
+    def close(self) -> None:
+        if self._ahead is not None and not self._ahead.ended:
+            self._cancel.set()
+
+    def _until_sound(self):
+        for chunk in self._ahead:
+            self._check(chunk)
+            if len(chunk.samples):
+                return chunk
+        raise Refused(500, "the model ended the speech before its first sound; try another seed, or min_frames 20")
+
+    def _pieces(self) -> Iterator[bytes]:
+        for chunk in chain([self._first], self._ahead):
+            self._check(chunk)
+            self._samples += len(chunk.samples)
+            self._spoken += chunk.frames * self._frame_samples
+            yield from _slices(self._encoder.add(chunk.samples))
+        yield from _slices(self._encoder.end())
+
+    def _check(self, chunk) -> None:
+        self.stats = chunk.stats
+        if chunk.finish_reason == CANCELLED:
+            raise Cancelled
+        self._cut |= chunk.finish_reason == LENGTH
+
+    def _as_events(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        try:
+            for data in pieces:
+                yield _event({"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()})
+        except S2Error as fault:
+            yield _event({"type": "error", **refusal(fault).body()})
+            raise
+        tokens = {"input_tokens": self.stats.prompt_tokens, "output_tokens": self.stats.frames}
+        yield _event({"type": "speech.audio.done", "usage": {**tokens, "total_tokens": sum(tokens.values())}})
+
+    def _lead(self) -> float:
+        """Seconds of sound ahead of a player that began with the first piece: what it has, and what waits here for it. Of
+        what it has at most a minute is told: the model waits for a listener far behind, and who downloads a long text is
+        none. When too much waits here, the model is to wait in any case."""
+        waiting = self._ahead.waiting if self._ahead is not None else 0.0
+        if waiting > MOST_WAITING:
+            return math.inf
+        return waiting + min(self.seconds - (time.monotonic() - self._began), 60.0)
+
+
+def _slices(data: bytes) -> Iterator[bytes]:
+    """Pieces that a slow client takes in time; none of nothing."""
+    for begin in range(0, len(data), _SLICE):
+        yield data[begin:begin + _SLICE]
+
+
+def _event(content: dict) -> bytes:
+    return b"data: " + json.dumps(content).encode() + b"\n\n"
+
+
+def refusal(fault: S2Error) -> Refused:
+    """Whose fault it is: the request's, or the server's. Of those of generation, running out of memory has a cause."""
+    if isinstance(fault, (UsageError, VoiceError)) or isinstance(fault, GenerationError) and fault.__cause__ is None:
+        return Refused(400, str(fault), param="voice" if isinstance(fault, VoiceError) else None)
+    return Refused(500, str(fault))
