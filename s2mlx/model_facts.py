@@ -30,7 +30,7 @@ def describe(checkpoint) -> dict:
     return {"name": config.name, "path": str(checkpoint.path), "parameters": parameters,
             "bytes": checkpoint.packed_bytes, "types": types, "config": dataclasses.asdict(config),
             "memory": {"weights": weights, "kv_cache": kv_cache, "positions": positions, "needed": weights + kv_cache},
-            "licence": LICENCE if is_s2_pro(config) else None}
+            "licence": LICENCE if is_s2_pro(config) else checkpoint.licence}
 
 
 def is_s2_pro(config) -> bool:

@@ -60,15 +60,15 @@ def _as_file(path: str):
 
 
 def check_codes(codes, size: int, what: str) -> None:
-    """S2Error unless every code [num_codebooks, frames] is one that the model can make: 0 .. size - 1. Its head is as wide
-    for the smaller residual codebooks, to which such codes are clamped."""
+    """S2Error unless every code [num_codebooks, frames] is one that the model can make, 0 .. size - 1. Its head is as
+    wide for the residual codebooks, which are smaller: such codes are clamped to them."""
     import numpy as np
 
     wrong = np.argwhere((codes < 0) | (codes >= size))
     if len(wrong):
         book, frame = wrong[0]
-        raise S2Error(f"{what}: {len(wrong)} of {codes.size} codes are outside this model's codebooks, 0 to {size - 1}; "
-                      f"the first is {codes[book, frame]} in codebook {book}, frame {frame}")
+        raise S2Error(f"{what}: {len(wrong)} of {codes.size} codes are outside this model's codebooks, "
+                      f"0 to {size - 1}; the first is {codes[book, frame]} in codebook {book}, frame {frame}")
 
 
 def read_codes(path: str, what: str):

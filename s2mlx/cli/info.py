@@ -41,7 +41,9 @@ def _text(facts) -> str:
                                 f"({net['kv_heads']} for keys) of {net['head_dim']}, feed-forward {net['ffn_dim']}"])
     if config["slow"]:
         rows.append(["words", f"vocabulary {config['vocab_size']}, context {config['context_length']}"])
-        rows.append(["sampling", "temperature {temperature:g}, top-p {top_p:g}, top-k {top_k}".format(**config["sampling"])])
+        knobs = config["sampling"]
+        rows.append(["sampling", f"temperature {knobs['temperature']:g}, top-p {knobs['top_p']:g}, "
+                                 f"top-k {knobs['top_k']}"])
     if codec := config["codec"]:
         frame = math.prod(codec["encoder_rates"]) * math.prod(codec["downsample_factor"])
         rows.append(["codec", f"{codec['sample_rate']} Hz, {frame} samples a frame, "

@@ -8,7 +8,9 @@ from ..errors import AudioError, UsageError, VoiceError
 from ..voice_names import listed
 from .terminal import seconds
 
-_PACE = 2.5  # times slower or faster than ordinary reading: beyond, words are missing or are of something else
+# Times slower or faster than ordinary reading: beyond, words are missing or belong elsewhere. Estimates are good to a
+# third, and people pause.
+_PACE = 2.5
 
 
 def add_options(parser) -> None:
@@ -42,7 +44,7 @@ def note_speakers(text: str, voices: list, console) -> None:
         return
     speakers = sorted({turn.speaker or 0 for turn in split_turns(text)})
     if without := [str(speaker) for speaker in speakers if speaker >= len(voices)]:
-        console.note(f"{_speakers(without)} no voice: one is bound to each -v or --ref in order, the first to speaker 0")
+        console.note(f"{_speakers(without)} no voice: each -v or --ref is bound to one, the first to speaker 0")
     if spare := [speaker for speaker in range(len(voices)) if speaker not in speakers]:
         names = " and ".join(repr(voices[speaker]) for speaker in spare)
         said = f"the text has speaker{'s' * (len(speakers) > 1)} {listed(map(str, speakers))} only"
@@ -68,8 +70,8 @@ def check_unicode(text: str, what: str) -> None:
 
 
 def check_clip(path: str, text: str, console) -> None:
-    """Read the clip once for its faults: that costs milliseconds, not as loading a model. A doubtful length is said, and
-    `text` that cannot be all its words."""
+    """Read the clip once for its faults: that costs milliseconds, not as loading a model. A doubtful length is said,
+    and a `text` that can hardly be its words."""
     from ..audio.loudness import speech_db
     from ..audio.verdict import BEST_SECONDS, INAUDIBLE_DB
     from ..synthesizer import read_clip
@@ -87,7 +89,7 @@ def check_clip(path: str, text: str, console) -> None:
 
 
 def doubtful_words(text: str, length: float) -> str | None:
-    """What is to be said if a clip of `length` seconds hardly speaks these words; estimates are good to about a third."""
+    """What is to be said if a clip of `length` seconds can hardly speak these words."""
     from ..text import estimate_seconds
 
     expected = estimate_seconds(text)

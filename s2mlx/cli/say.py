@@ -12,8 +12,8 @@ from .text_input import read_text
 
 _EPILOG = """\
 TEXT words are joined by spaces; without TEXT and -f a pipe on stdin is read. <|speaker:0|>, <|speaker:1|> ... in the
-text change the speaker, bound in order to the -v or --ref given. Without -o the speech is played. `s2mlx info` shows the
-model's own temperature, top-p and top-k.
+text change the speaker, bound in order to the -v or --ref given. Without -o the speech is played. The model's own
+temperature, top-p and top-k: s2mlx info.
 
 --json prints one object on stdout (the last line of stderr with -o -):
   model, model_path, voice [names], seed, text_characters, frames, seconds, finish_reason (stop | length),

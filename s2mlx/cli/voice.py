@@ -207,7 +207,7 @@ def _import(args, console) -> int:
     console.note(f"saved the voice {name!r}")
     clip = clip_beside(Path(args.file))
     if not args.clip and clip.is_file():
-        console.note(f"{clip} was left there; --clip brings the clip along, from which other models make the voice again")
+        console.note(f"{clip} stayed there; --clip brings it along, and other models can make the voice again")
     return 0
 
 
@@ -226,5 +226,5 @@ def _export(args, console) -> int:
             raise VoiceError(f"{file} exists already; choose another name, or replace it with --force")
     console.note(f"wrote {library.export(args.name, target, overwrite=args.force, clip=args.clip)}")
     if info.has_clip and not args.clip:
-        console.note("its clip stayed behind; --clip takes it along, from which other models make the voice again")
+        console.note("its clip stayed behind; --clip takes it along, and other models can make the voice again")
     return 0

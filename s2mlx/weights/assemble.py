@@ -16,6 +16,8 @@ from .mapped import Region
 from .metadata import read_config
 from .storage import Part, plan
 
+_LICENCE = 200  # characters
+
 
 class Found(NamedTuple):
     """A tensor as a file has it: PyTorch's order of dimensions."""
@@ -32,4 +34,11 @@ def assemble(path: Path, metadata: Mapping, found: Mapping[str, Found], memory_l
     storage = plan({name: Part(math.prod(shape), found[name].region.nbytes, found[name].type, role(name))
                     for name, shape in shapes.items()}, memory_limit, path)
     return Checkpoint(path, config, {name: Tensor(name, shape, found[name].type, found[name].region, storage[name])
-                                     for name, shape in shapes.items()})
+                                     for name, shape in shapes.items()}, _licence(metadata))
+
+
+def _licence(metadata: Mapping) -> str | None:
+    """Its identifier, or the name of one that has none."""
+    said = [metadata.get(key) for key in ("general.license", "general.license.name")]
+    words = [" ".join(text.split())[:_LICENCE] for text in said if isinstance(text, str) and text.strip()]
+    return words[-1] if words[:1] == ["other"] else next(iter(words), None)

@@ -103,11 +103,12 @@ class Tensor:
 class Checkpoint:
     """An opened model: `config`, and `tensors` by their GGUF names (codec names always begin with `c.`).
 
-    packed_bytes: bytes of all tensors in the file. Close it (or leave its `with`) when the networks are built.
+    packed_bytes: bytes of all tensors in the file. licence: what the file names, or None.
+    Close it (or leave its `with`) when the networks are built.
     """
 
-    def __init__(self, path: Path, config: ModelConfig, tensors: Mapping[str, Tensor]):
-        self.path, self.config = path, config
+    def __init__(self, path: Path, config: ModelConfig, tensors: Mapping[str, Tensor], licence: str | None = None):
+        self.path, self.config, self.licence = path, config, licence
         self.tensors = MappingProxyType(dict(tensors))
 
     @property

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.synthetic import make_model
+from tests.synthetic import make_model, model_parts
+from tests.weights.gguf_maker import gguf_bytes
 
 
 def test_facts(run, tmp_path):
@@ -36,6 +37,19 @@ def test_two_models_are_one_too_many(run, tmp_path, monkeypatch):
     assert result.code == 2 and "m.gguf, other.gguf" in result.error and result.stdout == b""
     monkeypatch.setenv("S2MLX_MODEL", "other.gguf")  # what a profile sets gives way
     assert run("info", "m.gguf").code == 0
+
+
+@pytest.mark.parametrize("keys, shown", [
+    ({"general.license": "apache-2.0"}, "apache-2.0"), ({"general.license": "apache-2.0", "general.license.name": "A"},
+                                                        "apache-2.0"),
+    ({"general.license": "other", "general.license.name": "Ours"}, "Ours"), ({"general.license": "other"}, "other"),
+    ({"general.license.name": "Ours"}, "Ours"), ({"general.license": " "}, None), ({"general.license": 7}, None)])
+def test_the_licence_that_the_file_names(run, tmp_path, keys, shown):
+    metadata, tensors = model_parts()
+    (tmp_path / "m.gguf").write_bytes(gguf_bytes(metadata | keys, tensors))
+    assert run("info", "m.gguf", "--json").json["licence"] == shown
+    lines = [line.split()[1:] for line in run("info", "m.gguf").out.splitlines() if line.startswith("licence")]
+    assert lines == ([[shown]] if shown else [])
 
 
 def test_a_file_with_a_part_missing(run, tmp_path):

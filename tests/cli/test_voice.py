@@ -182,7 +182,7 @@ def test_the_clip_travels_when_asked_and_is_spoken_of_when_not(run, tts, clip, m
     assert "b.flac exists" in run("voice", "export", "anna", "b", "--clip").error
     (tmp_path / "b.s2voice").rename(tmp_path / "a.s2voice")
 
-    assert "--clip brings the clip along" in run("voice", "import", "a.s2voice", "bare").err
+    assert "--clip brings it along" in run("voice", "import", "a.s2voice", "bare").err
     assert not run("voice", "show", "bare", "--json").json["has_clip"]
     assert "--clip" not in run("voice", "import", "a.s2voice", "whole", "--clip").err
     from s2mlx.voice import VoiceLibrary
