@@ -82,7 +82,9 @@ class Parser(argparse.ArgumentParser):
         return parser._fill(args)
 
     def _refuse_action(self, argv):
-        """A misspelt action, in argparse's place, which lists them all."""
+        """A misspelt action or an option in its place: argparse would list all actions, or miss one."""
+        if argv and argv[0].startswith("-"):
+            self._refuse_unknown(argv[:1])
         if argv and not argv[0].startswith("-") and argv[0] not in self.actions:
             self.error(f"there is no action {argv[0]!r}; {known_or_near(argv[0], self.actions)}")
 
