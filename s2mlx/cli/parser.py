@@ -83,7 +83,7 @@ class Parser(argparse.ArgumentParser):
 
     def _refuse_action(self, argv):
         """A misspelt action or an option in its place: argparse would list all actions, or miss one."""
-        if argv and argv[0].startswith("-"):
+        if argv and argv[0].startswith("-") and argv[0] not in self._option_string_actions:
             self._refuse_unknown(argv[:1])
         if argv and not argv[0].startswith("-") and argv[0] not in self.actions:
             self.error(f"there is no action {argv[0]!r}; {known_or_near(argv[0], self.actions)}")

@@ -144,7 +144,8 @@ def test_a_variable_of_one_command_leaves_the_others_alone(run, tts, player, mon
 
 @pytest.mark.parametrize("argv, near", [
     (["say", "Hi.", "--temprature", "0.5"], "--temperature"), (["say", "--temprature=0.5", "Hi."], "--temperature"),
-    (["voice", "add", "x", "--clp", "a.wav"], "--clip"), (["voice", "lst"], "'list'"), (["voice", "--hlep"], "--help"), (["--versoin"], "--version"),
+    (["voice", "add", "x", "--clp", "a.wav"], "--clip"), (["voice", "lst"], "'list'"), (["voice", "--hlep"], "--help"),
+    (["--versoin"], "--version"),
     (["hepl"], "'help'")])
 def test_a_misspelt_option_or_action_is_guessed(run, tts, argv, near):
     result = run(*argv)

@@ -154,7 +154,8 @@ def test_impossible_targets_are_errors_before_the_model_loads(run, tts, target, 
 
 
 @pytest.mark.parametrize("argv", [
-    ["say", "Hi.", "-o", "x.mp3", "--raw"], ["say", "Hi.", "-o", "x.WAV", "--raw"], ["say", "Hi.", "-o", "x.txt", "--raw"],
+    ["say", "Hi.", "-o", "x.mp3", "--raw"], ["say", "Hi.", "-o", "x.WAV", "--raw"],
+    ["say", "Hi.", "-o", "x.txt", "--raw"],
     ["decode", "c.npy", "-o", "x.flac", "--raw"], ["encode", "c.wav", "-o", "c.txt"],
     ["say", "Hi.", "--no-play", "--codes", "zz.txt"]])
 def test_an_ending_does_not_lie(run, tts, argv):

@@ -162,7 +162,8 @@ def test_rename(run, tts, clip, me):
     assert [v["name"] for v in run("voice", "list", "--json").json["voices"]] == ["Hanna", "me"]
     assert run("voice", "show", "hanna", "--json").json["has_clip"]
     assert run("voice", "rename", "hanna", "hanna", "--quiet").err == ""  # another case is another name
-    for words, said in [(["hanna", "me"], "already"), (["nobody", "x"], "no voice 'nobody'"), (["me", "../x"], "cannot")]:
+    for words, said in [(["hanna", "me"], "already"), (["nobody", "x"], "no voice 'nobody'"),
+                        (["me", "../x"], "cannot")]:
         result = run("voice", "rename", *words)
         assert result.code == 1 and said in result.error
 
