@@ -40,7 +40,8 @@ def configure(parser) -> None:
     parser.option("--queue", type=_count, default=8, metavar="N",
                   help="requests that may wait while one is served, others are sent away; default 8")
     model.add_options(parser)
-    parser.option("-v", "--voice", metavar="NAME|PATH", help="who speaks for clients that name no voice, or one of OpenAI's")
+    parser.option("-v", "--voice", metavar="NAME|PATH",
+                  help="who speaks for clients that name no voice, or one of OpenAI's")
     model.add_manners(parser)
 
 

@@ -6,7 +6,9 @@
     access      who may ask: key, host, foreign web pages
     protocol    JSON -> SpeechRequest, and errors as OpenAI words them
     service     what the answers are: models, voices, speech, a bounded queue
+    turns       who is next                                                ahead       what waits for a slow client
     voices      the name of a voice -> a voice for the model               sound       samples -> bytes of a format
+    speech      chunks of the engine -> bytes, or events
 
 It talks to the engine through the public API only.
 """

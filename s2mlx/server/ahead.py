@@ -1,4 +1,4 @@
-"""The chunks of a request between the engine, which makes them, and the client, which takes them: how much waits is known.
+"""The chunks of a request between the engine, which makes them, and the client, which takes them: how much waits here.
 
 Knows chunks; no formats, no network.
 """
@@ -13,16 +13,19 @@ from ..speech import AudioChunk
 
 
 class Ahead:
-    """Iterates over `chunks` for one thread, while another takes them from the engine as they are made.
+    """Iterates over the chunks of `take` for one thread, while another takes them from the engine as they are made.
 
-    `waiting`: seconds of sound that were made and not yet handed over; `ended`: the last was, or the fault of the engine,
-    which is raised here. made() is called when the engine has no more to do for the request.
+    `waiting`: seconds of sound that were made and not yet handed over. `ended`: the last was, or the engine's fault was
+    raised here.
     """
 
-    def __init__(self, chunks: Iterator[AudioChunk], made: Callable[[], None]):
+    def __init__(self):
         self._queue: queue.SimpleQueue[AudioChunk | _End] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self.waiting, self.ended = 0.0, False
+
+    def take(self, chunks: Iterator[AudioChunk], made: Callable[[], None]) -> None:
+        """Begin. made() is called when the engine has no more to do for them."""
         threading.Thread(target=self._take, args=(chunks, made), name="s2mlx-ahead", daemon=True).start()
 
     def __iter__(self) -> Ahead:

@@ -28,7 +28,8 @@ class Service:
     """One model and who waits for it.
 
     name: what the model is called; also: other names it answers to. voice: the default one; clip: where its recording
-    lies, if that is kept outside the library. waiting: requests that may wait while one is served. log(text) hears what the person at the terminal should know.
+    lies, if that is kept outside the library. waiting: requests that may wait while one is served. log(text) hears what
+    the person at the terminal should know.
     """
 
     def __init__(self, tts, name: str, *, also: tuple[str, ...] = (), voice: Voice | None = None,
@@ -73,8 +74,8 @@ class Service:
                 self._here.remove(gone)
 
     def speak(self, request: SpeechRequest, cancel: threading.Event) -> Speech:
-        """Returns when there is sound, or raises `Refused` with why there is none, or `Cancelled`. `cancel` ends it; it is
-        set when the `Speech` is closed early."""
+        """Returns when there is sound, or raises `Refused` with why there is none, or `Cancelled`. `cancel` ends it, and
+        is set when the `Speech` is closed early."""
         self.model(request.model)
         try:
             voice = self._voices.get(request.voice, cancel)

@@ -28,8 +28,8 @@ _SLICE = 48 * 1024  # bytes
 class Speech:
     """The sound of one request, under way. Iterate over its bytes; `close` stops it, by setting `cancel`.
 
-    made() is called when the engine has no more to do for it, which may be long before the client has all. content_type;
-    seed; `seconds` of sound handed over so far; `stats` of the engine.
+    made() is called when the engine has no more to do for it, which may be long before the client has all.
+    content_type; seed; `seconds` of sound handed over so far; `stats` of the engine.
     """
 
     def __init__(self, tts, request: SpeechRequest, voice: Voice, cancel: threading.Event, log,
@@ -39,9 +39,9 @@ class Speech:
         self.content_type = "text/event-stream" if request.events else self._encoder.content_type
         self.stats, self._cut, self._cancel = Stats(), False, cancel
         self._samples = self._spoken = 0  # the second without pauses
-        self._frame_samples, self._began, self._ahead = tts.frame_samples, time.monotonic(), None
-        self._ahead = Ahead(tts.stream(request.text, voice=voice, options=request.options, cancel=cancel,
-                                       lead=self._lead), made)
+        self._frame_samples, self._began, self._ahead = tts.frame_samples, time.monotonic(), Ahead()
+        chunks = tts.stream(request.text, voice=voice, options=request.options, cancel=cancel, lead=self._lead)
+        self._ahead.take(chunks, made)
         try:
             self._first = self._until_sound()
         except BaseException:
@@ -59,8 +59,8 @@ class Speech:
 
     @property
     def pace(self) -> float:
-        """Seconds that a reader who keeps the pace of speech takes for them. Pauses, which cost a request nothing, count
-        for no more than there is speech."""
+        """Seconds that a reader who keeps the pace of speech takes for them. Pauses, which a request has for nothing,
+        count for no more than there is speech."""
         return min(self._samples, 2 * self._spoken) / self._rate
 
     def __iter__(self) -> Iterator[bytes]:
@@ -71,7 +71,7 @@ class Speech:
             self._log("the limit of frames, not the model, ended the speech of a request; max_frames raises it")
 
     def close(self) -> None:
-        if self._ahead is not None and not self._ahead.ended:
+        if not self._ahead.ended:
             self._cancel.set()
 
     def _until_sound(self):
@@ -106,10 +106,10 @@ class Speech:
         yield _event({"type": "speech.audio.done", "usage": {**tokens, "total_tokens": sum(tokens.values())}})
 
     def _lead(self) -> float:
-        """Seconds of sound ahead of a player that began with the first piece: what it has, and what waits here for it. Of
-        what it has at most a minute is told: the model waits for a listener far behind, and who downloads a long text is
-        none. When too much waits here, the model is to wait in any case."""
-        waiting = self._ahead.waiting if self._ahead is not None else 0.0
+        """Seconds of sound ahead of a player that began with the first piece: what it has, and what waits here for it.
+        Of what it has at most a minute is told: the model waits for a listener far behind, and who downloads a long
+        text is none. When too much waits here, the model is to wait in any case."""
+        waiting = self._ahead.waiting
         if waiting > MOST_WAITING:
             return math.inf
         return waiting + min(self.seconds - (time.monotonic() - self._began), 60.0)

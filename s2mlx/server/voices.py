@@ -148,8 +148,8 @@ class Voices:
         return audio.codes, max(audio.seconds / expected, expected / audio.seconds)
 
     def _once(self, what: str, make: Callable[[], Voice], cancel: threading.Event | None) -> Voice:
-        """A voice that takes the model's time is made once, though several clients ask for it; who leaves meanwhile does
-        not wait. What went wrong is not kept."""
+        """A voice that takes the model's time is made once, though several clients ask for it; who leaves meanwhile
+        does not wait. What went wrong is not kept."""
         while not self._making.acquire(timeout=_POLL):
             if cancel is not None and cancel.is_set():
                 raise Cancelled

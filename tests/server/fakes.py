@@ -17,8 +17,8 @@ RATE, FRAME, BOOKS = 44100, 2048, 10
 
 
 class FakeSynthesizer:
-    """Speaks `frames` frames of one value, one request at a time; each frame waits for `go`, as if it took its time, and
-    for a listener far behind, and is followed by `pause` seconds of silence. `made`: how many there are so far.
+    """Speaks `frames` frames of one value, one request at a time; each frame waits for `go`, as if it took its time,
+    and for a listener far behind, and is followed by `pause` seconds of silence. `made`: how many there are so far.
 
     fail_at: frame that raises `failure`. `calls`: arguments of each stream; `cancelled`: texts that were cancelled.
     """
@@ -36,8 +36,9 @@ class FakeSynthesizer:
         self._one = threading.Lock()
 
     def stream(self, text, *, voice=None, options=None, cancel=None, lead=None):
+        chunks = self._chunks(text, options, cancel, lead, self.frames)
         self.calls.append({"text": text, "voice": voice, "options": options, "lead": lead})
-        return self._chunks(text, options, cancel, lead)
+        return chunks
 
     def say(self, text, *, voice=None, seed=None, max_frames=None, cancel=None):
         """What `sayings` holds, in turn: (times its words take, finish reason) or a fault; the codes are its number."""
@@ -67,9 +68,9 @@ class FakeSynthesizer:
     def __exit__(self, *_):
         pass
 
-    def _chunks(self, text, options, cancel, lead):
+    def _chunks(self, text, options, cancel, lead, frames):
         with self._one:
-            for frame in range(self.frames):
+            for frame in range(frames):
                 while frame >= self.waiting_at and not self.go.wait(0.002) or lead() > MOST_LEAD:
                     if cancel.is_set():
                         break
@@ -81,8 +82,8 @@ class FakeSynthesizer:
                 if frame == self.fail_at:
                     raise self.failure
                 self.made += 1
-                yield self._chunk(options, frame + 1, 1, self.finish if frame == self.frames - 1 else None)
-            if not self.frames:
+                yield self._chunk(options, frame + 1, 1, self.finish if frame == frames - 1 else None)
+            if not frames:
                 yield self._chunk(options, 0, 0, self.finish)
 
     def _chunk(self, options, made, frames, reason):

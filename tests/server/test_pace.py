@@ -21,7 +21,8 @@ SECONDS = FRAME / RATE  # of a frame
 def speak(tts, library):
     """speak() -> a Speech that nobody reads yet."""
     cancel = threading.Event()
-    yield lambda: Service(tts, "fake", library=library).speak(SpeechRequest("Hello.", voice="anna", format="wav"), cancel)
+    request = SpeechRequest("Hello.", voice="anna", format="wav")
+    yield lambda: Service(tts, "fake", library=library).speak(request, cancel)
     cancel.set()
 
 
