@@ -6,7 +6,6 @@ transformers, fast_project_in) is read off them. Whether the tensors then fit th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -17,6 +16,8 @@ from ..options import Sampling
 ARCHITECTURE, CODEC_ARCHITECTURE = "fish-speech", "fish-speech-codec"
 SLOW, REST, CODEC = "fish-speech.", "fish_speech.", "fish_speech.codec."
 MAX_SIZE = 1 << 24
+MAX_CONTEXT = (1 << 32) - 1  # what the key of a GGUF file holds
+_LEAST_REAL, _MOST_REAL = 2.0 ** -126, 2.0 ** 127 * (2 - 2.0 ** -23)  # float32, as those keys are
 _MAX_HEAD_DIM = 1024  # bounds the rotary tables, which no tensor of the file pays for
 MAX_NAME = 200
 
@@ -36,7 +37,7 @@ def read_config(metadata: Mapping, shapes: Shapes, path) -> ModelConfig:
     """The sizes of the model, checked for being possible. `shapes`: of all tensors, codec names beginning with `c.`."""
     keys = _Keys(metadata, path)
     codec = _codec(keys, shapes) if any(name.startswith("c.") for name in shapes) else None
-    name = " ".join(keys.text("general.name", ModelConfig.name).split())
+    name = "".join(filter(str.isprintable, " ".join(keys.text("general.name", ModelConfig.name).split())))
     base = ModelConfig(name=name[:MAX_NAME], codec=codec, sampling=_sampling(keys), **_trained_for(keys))
     if architecture(metadata, path) == CODEC_ARCHITECTURE:
         if codec is None:
@@ -46,7 +47,7 @@ def read_config(metadata: Mapping, shapes: Shapes, path) -> ModelConfig:
     config = replace(
         base, slow=_slow(keys, shapes), fast=_fast(keys, shapes),
         vocab_size=keys.size(SLOW + "vocab_size", base.vocab_size),
-        context_length=keys.size(SLOW + "context_length", base.context_length, most=1 << 32),
+        context_length=keys.size(SLOW + "context_length", base.context_length, most=MAX_CONTEXT),
         num_codebooks=keys.size(REST + "num_codebooks", base.num_codebooks, most=256),
         codebook_size=keys.size(REST + "codebook_size", base.codebook_size),
         semantic_begin=keys.size(REST + "semantic_begin_id", base.semantic_begin, least=0),
@@ -215,7 +216,7 @@ class _Keys:
     def flag(self, key, default) -> bool:
         value = self._get(key, default, (bool, int), "true or false")
         if value not in (0, 1):
-            self.fail(f"key {key!r} should be true or false, not {value}")
+            self.fail(f"key {key!r} should be true or false, not {value!r:.60}")
         return bool(value)
 
     def number(self, key, default) -> int:
@@ -224,18 +225,21 @@ class _Keys:
     def size(self, key, default, least=1, most=MAX_SIZE) -> int:
         value = self.number(key, default)
         if not least <= value <= most:
-            self.fail(f"key {key!r} is {value}; {least} to {most} is possible")
+            self.fail(f"key {key!r} is {value!r:.60}; {least} to {most} is possible")
         return value
 
     def count(self, key, default) -> int:
         return self.size(key, default, most=1 << 12)
 
     def real(self, key, default) -> float:
-        return float(self._get(key, default, (float, int), "a number"))
+        value = self._get(key, default, (float, int), "a number")
+        if not -_MOST_REAL <= value <= _MOST_REAL:  # nor a NaN, which is never within
+            self.fail(f"key {key!r} is {value!r:.60}, no number that float32 holds")
+        return float(value)
 
     def positive(self, key, default) -> float:
         value = self.real(key, default)
-        if not (math.isfinite(value) and value > 0):
+        if value < _LEAST_REAL:
             self.fail(f"key {key!r} is {value}; a number above 0 is needed")
         return value
 

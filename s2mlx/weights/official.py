@@ -137,7 +137,8 @@ def _shards(path) -> list[Path]:
         return [path / "model.safetensors"]
     names = _json(index).get("weight_map")
     names = sorted(set(map(str, names.values()))) if isinstance(names, dict) else []
-    if not names or any("/" in name or "\\" in name or name.startswith(".") for name in names):
+    if not names or any("/" in name or "\\" in name or name.startswith(".") or not name.isprintable()
+                        for name in names):
         raise ModelError(f"{index}: it does not list files of this folder")
     return [path / name for name in names]
 

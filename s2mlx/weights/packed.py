@@ -115,7 +115,8 @@ def packing_of(config: dict, path) -> dict[str, Packing]:
 
     def packing(entry):
         group, bits = entry.get("group_size"), entry.get("bits")
-        if group not in GROUPS or bits not in BITS or entry.get("mode", "affine") != "affine":
+        whole = type(group) is type(bits) is int  # 8.0 and True equal whole numbers, and are none to MLX
+        if not whole or group not in GROUPS or bits not in BITS or entry.get("mode", "affine") != "affine":
             raise ModelError(f"{path}: quantized in a way that is not supported ({str(entry)[:60]}); use one of MLX's "
                              "affine kind, the original checkpoint or a GGUF file")
         return Packing(group, bits, symmetric and bits == 8)
@@ -133,8 +134,8 @@ def unite(found: Mapping[str, Found], packings: Mapping[str, Packing], path) -> 
         parts = [result.pop(stem + end, None) for end in (".weight", ".scales", ".biases")]
         packing = packings.get(stem, packings.get(""))
         if packing is None or None in parts:
-            raise ModelError(f"{path}: tensor '{stem}.weight' is packed, but its scales, biases or the quantization in "
-                             "config.json are missing")
+            raise ModelError(f"{path}: tensor {stem + '.weight'!r} is packed, but its scales, biases or the "
+                             "quantization in config.json are missing")
         result[stem + ".weight"] = _united(stem, *parts, packing, path)
     return result
 
@@ -145,7 +146,7 @@ def _united(stem, words, scales, biases, packing, path) -> Found:
         {scales.type, biases.type} <= {_T.F16, _T.BF16, _T.F32} and \
         words.shape == (rows, columns * packing.bits // 32)
     if not fits:
-        raise ModelError(f"{path}: tensor '{stem}.weight' of shape {list(words.shape)} does not fit its scales "
+        raise ModelError(f"{path}: tensor {stem + '.weight'!r} of shape {list(words.shape)} does not fit its scales "
                          f"{list(scales.shape)} with {packing.bits} bits in groups of {packing.group}")
     kind = _kind(packing, scales.type)
     return Found((rows, columns), kind, Packed(words.region, scales, biases, (rows, columns), kind, packing))

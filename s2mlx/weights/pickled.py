@@ -121,6 +121,8 @@ def _stand_in(function, arguments):
         return {}
     if function == _TENSOR:
         (storage, key), offset, shape, stride, *_ = arguments
+        if not (isinstance(storage, str) and isinstance(key, str)):
+            raise ValueError("a tensor without numbers")
         return Stored(storage, key, offset, shape, stride)
     if function == _PARAMETER:
         return arguments[0]

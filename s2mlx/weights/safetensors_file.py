@@ -35,7 +35,7 @@ def read_safetensors(path) -> dict[str, Found]:
     header.pop("__metadata__", None)
     found = {}
     for name, entry in header.items():
-        if isinstance(entry, dict) and entry.get("dtype") in _TYPES:
+        if isinstance(entry, dict) and isinstance(dtype := entry.get("dtype"), str) and dtype in _TYPES:
             found[name] = _tensor(file, name, entry, 8 + length)
     return found
 

@@ -199,6 +199,16 @@ BROKEN = {
     "quantized by mlx": ("config.json", json.dumps(CONFIG | {"quantization": {"bits": 8}}).encode(), "quantized"),
     "sections of numbers": ("config.json", json.dumps(CONFIG | {"text_config": 3}).encode(), "text_config"),
     "sizes as text": ("config.json", json.dumps(CONFIG | {"semantic_end_token_id": "x"}).encode(), "semantic_end_id"),
+    "a size without end": ("config.json", json.dumps(CONFIG | {"text_config": CONFIG["text_config"] | {
+        "rope_base": 10**400}}).encode(), "rope.freq_base.*no number that float32 holds"),
+    "a size beyond float32": ("config.json", json.dumps(CONFIG | {"text_config": CONFIG["text_config"] | {
+        "norm_eps": 1e300}}).encode(), "epsilon.*no number that float32 holds"),
+    "a context beyond u32": ("config.json", json.dumps(CONFIG | {"text_config": CONFIG["text_config"] | {
+        "max_seq_len": 1 << 32}}).encode(), "context_length.*4294967295 is possible"),
+    "a name of two lines in the index": ("model.safetensors.index.json", b'{"weight_map": {"a": "a\\nb"}}',
+                                         "files of this folder"),
+    "a tensor's name of two lines": ("model-00001-of-00002.safetensors",
+                                     safetensors([("a\nb.scales", "F32", np.ones(3, np.float32))]), r"'a\\nb.weight'"),
     "missing shard": ("model-00002-of-00002.safetensors", None, "00002.*cannot be read"),
     "path in the index": ("model.safetensors.index.json", b'{"weight_map": {"a": "../../x"}}', "files of this folder"),
     "empty index": ("model.safetensors.index.json", b"{}", "files of this folder"),
@@ -251,6 +261,8 @@ def evil_pickles():
     yield b"\x80\x02]q\x00h\x00ah\x00s."
     yield b"\x80\x02Nr\xff\xff\xff\x7f."                                                # a memo of 2^31 places
     yield b"\x80\x02}" + b")" + b"\x85" * 300_000 + b"Ns."                               # a key that hashes without end
+    yield b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(]X\x01\x00\x00\x000\x86K\x00))tR."         # a list for a type
+    yield b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(X\x0c\x00\x00\x00FloatStorageK\x00\x86K\x00))tR."
     yield b""
 
 

@@ -220,7 +220,7 @@ def test_no_such_file(tmp_path):
 
 def test_a_model_larger_than_the_memory_allowed(path):
     make_model(path)
-    with pytest.raises(ModelError, match="GB of memory, 0.0 GB are allowed"):
+    with pytest.raises(ModelError, match="MB of memory, 1.0 kB are allowed"):
         open_checkpoint(path, memory_limit=1000)
 
 
