@@ -14,10 +14,10 @@ import mlx.core as mx
 import numpy as np
 from gguf.constants import GGMLQuantizationType
 
-from ..errors import UsageError
+from ..errors import ModelError, UsageError
 from ..model_facts import is_s2_pro
 from ..weights import affine
-from ..weights.official import config_json
+from ..weights.official import MAX_JSON, config_json
 from ..weights.packed import OWN
 from . import Converted
 from .encode import chunks, workers
@@ -43,7 +43,7 @@ def write_folder(source: Source, target: Path, type: str, force: bool, on_plan, 
         check_worth(source, made)
     tokenizer, made = source.tokenizer(made)
     small = source.papers() | tokenizer
-    small[CONFIG] = json.dumps(_config(source, made), indent=2).encode()
+    small[CONFIG] = _json(source, _config(source, made))
     output = Output(target, source=source.path, files=NAMES, force=force)
     files = {name: jobs for name, jobs in ((MODEL, [job for job in made.jobs if not _of_codec(job)]),
                                            (CODEC, [job for job in made.jobs if _of_codec(job)])) if jobs}
@@ -112,7 +112,8 @@ def _config(source: Source, made: Plan) -> dict:
     ours["text_config"]["head_dim"] = slow.head_dim
     ours["audio_decoder_config"] |= {"max_seq_len": source.config.num_codebooks + 1, "text_dim": slow.dim}
     for key, x in ours.items():
-        config[key] = config[key] | x if isinstance(config.get(key), dict) and key != OWN else x
+        both = isinstance(x, dict) and isinstance(config.get(key), dict) and key != OWN
+        config[key] = config[key] | x if both else x
     bits = {_module(job).removesuffix(".weight"): affine.BITS[job.kind] for job in made.jobs if job.kind in PACKED}
     if bits:
         packing = lambda n: {"group_size": affine.GROUP, "bits": n}
@@ -121,6 +122,17 @@ def _config(source: Source, made: Plan) -> dict:
         config["quantization"] = packing(usual) | others
         config[OWN]["symmetric"] = True  # the biases of 8 bits are -128 scales: readers need not look
     return config
+
+
+def _json(source: Source, config: dict) -> bytes:
+    """A config.json that can be read again."""
+    try:
+        text = json.dumps(config, indent=2).encode()
+    except RecursionError:
+        raise ModelError(f"{source.path}: its config.json is nested too deeply") from None
+    if len(text) > MAX_JSON:
+        raise ModelError(f"{source.path}: its metadata take {len(text) >> 20} MiB as config.json, more than is read")
+    return text
 
 
 class _Progress:

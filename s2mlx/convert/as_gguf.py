@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 from gguf.constants import GGML_QUANT_VERSION, LlamaFileType
 
+from ..errors import ModelError
 from ..model_facts import is_s2_pro
 from ..weights.blocks import FLOATS
+from ..weights.gguf_file import MAX_HEADER
 from . import Converted
 from .encode import chunks, workers
 from .gguf_writer import header, padding, value
@@ -26,7 +29,7 @@ def write_gguf(source: Source, target: Path, type: str, force: bool, on_plan, on
         check_worth(source, made)
     tokenizer, made = source.tokenizer(made)
     output = Output(target, source=source.path, force=force, beside=tokenizer)
-    head = header(keys(source, made), [(job.name, job.tensor.shape, job.kind, job.nbytes) for job in made.jobs])
+    head = _header(source, made)
     total = len(head) + sum(job.nbytes + padding(job.nbytes) for job in made.jobs)
     output.check_space(total)
     on_plan(made)
@@ -38,6 +41,18 @@ def write_gguf(source: Source, target: Path, type: str, force: bool, on_plan, on
         with hold():
             output.commit()
     return Converted(target, total, made, is_s2_pro(source.config))
+
+
+def _header(source: Source, made: Plan) -> bytes:
+    """Everything before the data, in a form that can be read again."""
+    tensors = [(job.name, job.tensor.shape, job.kind, job.nbytes) for job in made.jobs]
+    try:
+        head = header(keys(source, made), tensors)
+    except (struct.error, OverflowError, UnicodeEncodeError) as fault:
+        raise ModelError(f"{source.path}: its metadata have no place in a GGUF file: {fault}") from None
+    if len(head) > MAX_HEADER:
+        raise ModelError(f"{source.path}: its metadata take {len(head) >> 20} MiB, more than a GGUF file is read with")
+    return head
 
 
 def keys(source: Source, made: Plan) -> dict[str, bytes]:

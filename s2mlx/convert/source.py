@@ -12,7 +12,7 @@ from ..model_facts import LICENCE, is_s2_pro
 from ..options import Sampling
 from ..tokenizer import FILE_NAME, find_tokenizer, load_tokenizer
 from ..weights import open_checkpoint
-from ..weights.gguf_file import GGUFFile
+from ..weights.gguf_file import MAX_HEADER, MAX_NAME, GGUFFile
 from ..weights.keys import size_keys
 from ..weights.packed import OWN
 from .gguf_writer import value
@@ -78,8 +78,8 @@ class Source:
         """What a folder of ours says of itself in words: author, licence, ..."""
         own = self.config_json().get(OWN)
         keys = own.get("keys") if isinstance(own, dict) else None
-        return {key: x for key, x in keys.items() if key.startswith("general.") and isinstance(x, str)} \
-            if isinstance(keys, dict) else {}
+        return {key: x for key, x in keys.items() if key.startswith("general.") and key not in _REPLACED
+                and _is_writable(key, x)} if isinstance(keys, dict) else {}
 
     def config_json(self) -> dict:
         """A folder's config.json as it is, without how it is packed; empty for a GGUF file."""
@@ -89,12 +89,18 @@ class Source:
         return {key: x for key, x in config.items() if key not in ("quantization", "quantization_config")}
 
     def audio_pad(self) -> int:
-        """Id of the token that stands where sound goes; the engine needs it nowhere, other tools expect the key."""
-        before_the_codes = self.config.semantic_begin - 1
-        if self.gguf:
-            return self.gguf.metadata.get("fish_speech.audio_pad_token_id", before_the_codes)
+        """Id of the token that stands where sound goes, for a folder's GGUF file: the engine needs it nowhere, other
+        tools expect the key."""
         given = self.config_json().get("audio_pad_token_id")
-        return given if type(given) is int and 0 <= given < 1 << 32 else max(before_the_codes, 0)
+        return given if type(given) is int and 0 <= given < 1 << 32 else max(self.config.semantic_begin - 1, 0)
+
+
+def _is_writable(key: str, x) -> bool:
+    """Whether a GGUF file can have the text `x` under that key: JSON has halves of characters, which are no UTF-8."""
+    try:
+        return isinstance(x, str) and len(key.encode()) <= MAX_NAME and len(x.encode()) <= MAX_HEADER
+    except UnicodeEncodeError:
+        return False
 
 
 def plain_keys(c: ModelConfig, audio_pad: int) -> dict:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gguf.constants import GGMLQuantizationType as T
 
-from s2mlx.convert import convert
+from s2mlx.convert import as_folder, convert
 from s2mlx.errors import ModelError, S2Error, UsageError
 from s2mlx.model import load_model
 from s2mlx.weights import open_checkpoint
@@ -153,6 +153,28 @@ def test_what_any_source_brought_can_be_replaced(official, source, folder):
     assert sorted(p.name for p in folder.iterdir()) == ["mlx", "official-F32", "source.gguf"]
 
 
+def test_a_value_that_our_own_section_overrules(official, folder):
+    source = official()
+    config = json.loads((source / "config.json").read_text())
+    (source / "config.json").write_text(json.dumps(config | {"semantic_end_token_id": {}, "s2mlx": {
+        "keys": {"fish_speech.semantic_end_id": 1267}}}))
+    convert(source, folder / "mlx", "f16")
+    assert json.loads((folder / "mlx" / "config.json").read_text())["semantic_end_token_id"] == 1267
+
+
+def test_metadata_that_no_config_json_can_be_read_with(official, folder, monkeypatch):
+    source = official()
+    config = json.loads((source / "config.json").read_text())
+    (source / "config.json").write_text(json.dumps(config)[:-1] + f', "x": {"[" * 5000 + "]" * 5000}}}')
+    with pytest.raises(ModelError, match="nested too deeply|not a JSON object"):  # Pythons differ: 1000 or more
+        convert(source, folder / "mlx", "f16")
+    (source / "config.json").write_text(json.dumps(config))
+    monkeypatch.setattr(as_folder, "MAX_JSON", 1000)
+    with pytest.raises(ModelError, match="more than is read"):
+        convert(source, folder / "mlx", "f16")
+    assert not (folder / "mlx").exists()
+
+
 def test_an_interrupt_leaves_no_folder(source, folder):
     def interrupt(done, total):
         if done > total // 2:
@@ -224,6 +246,8 @@ BROKEN = {
     "other groups": (lambda c, w: c["quantization"].update(group_size=32), "does not fit its scales"),
     "bits that no tool has": (lambda c, w: c["quantization"].update(bits=7), "quantized in a way"),
     "groups that no tool has": (lambda c, w: c["quantization"].update(group_size=[64]), "quantized in a way"),
+    "bits with a point": (lambda c, w: c["quantization"].update(bits=4.0), "quantized in a way"),
+    "groups with a point": (lambda c, w: c["quantization"].update(group_size=64.0), "quantized in a way"),
     "another mode": (lambda c, w: c["quantization"].update(mode="mxfp4"), "quantized in a way"),
     "quantization as text": (lambda c, w: c.update(quantization="q4"), "quantized in a way"),
     "no biases": (lambda c, w: w.pop("model." + W1.replace("weight", "biases")), "biases or the quantization"),

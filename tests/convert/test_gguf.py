@@ -1,5 +1,6 @@
 """A model as a GGUF file: keys, names, shapes, types and bytes as published files have them."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from gguf import GGUFReader, quants
 from gguf.constants import GGMLQuantizationType as T
 
-from s2mlx.convert import convert
+from s2mlx.convert import as_gguf, convert
+from s2mlx.convert import source as convert_source
 from s2mlx.errors import ModelError, UsageError
 from s2mlx.model import load_model
 from s2mlx.weights.gguf_file import GGUFFile
@@ -81,6 +83,41 @@ def test_ggufs_own_reader_reads_it(official, folder):
             assert tensors[name].tensor_type is T.Q5_1
             expected = quants.quantize(np.array(ours.tensors[name].dense()), T.Q5_1)
             assert np.array_equal(tensors[name].data, expected)
+
+
+def own_words(source, **words):
+    """The folder with keys of its own, as a folder made from a GGUF file has them."""
+    config = json.loads((source / "config.json").read_text())
+    (source / "config.json").write_text(json.dumps(config | {"s2mlx": {"keys": words}}))
+    return source
+
+
+def test_words_that_a_gguf_file_cannot_have(official, folder):
+    """Half a character, a name without end, what tells how a file is laid out: left behind. The rest comes along."""
+    source = own_words(official("BF16"), **{
+        "general.name": "\ud800 Clara", "general.author": "so\udc00mebody", "general.\ud800": "x",
+        "general.alignment": "x", "general.quantization_version": "x", "general.file_type": "x",
+        "general." + "x" * 2000: "x", "general.url": "https://example.com/\u00e4"})
+    convert(source, folder / "made.gguf", "q8_0")
+    with opened(folder / "made.gguf") as made:
+        assert made.config.name == "Clara"
+    values = GGUFFile(folder / "made.gguf").metadata
+    assert values["general.url"] == "https://example.com/\u00e4" and "general.author" not in values
+    assert values["general.file_type"] == 7 and all(len(key) < 100 for key in values)
+
+
+def test_metadata_that_have_no_place_in_a_gguf_file(official, folder, monkeypatch):
+    source = official("BF16")
+    plain_keys = convert_source.plain_keys
+    for x in (1 << 32, -(1 << 32), 1e300, "\ud800"):
+        monkeypatch.setattr(convert_source, "plain_keys", lambda *args: plain_keys(*args) | {"x": x})
+        with pytest.raises(ModelError, match="no place in a GGUF file"):
+            convert(source, folder / "made.gguf")
+    monkeypatch.setattr(convert_source, "plain_keys", plain_keys)
+    monkeypatch.setattr(as_gguf, "MAX_HEADER", 1000)
+    with pytest.raises(ModelError, match="more than a GGUF file is read with"):
+        convert(source, folder / "made.gguf")
+    assert [p.name for p in folder.iterdir()] == [source.name]
 
 
 # --- GGUF files --------------------------------------------------------------------------------------------------
