@@ -22,6 +22,17 @@ def add_options(parser) -> None:
                   help="the words spoken in CLIP, one for each --ref")
 
 
+def add_one_voice(parser, help: str) -> None:
+    """`-v` of a command that takes a single voice; its variable is that of `say`. See `one_voice`."""
+    parser.shared("-v", "--voice", action="append", metavar="NAME|PATH", help=help)
+
+
+def one_voice(args) -> str | None:
+    if len(args.voice or []) > 1:
+        raise UsageError(f"this command takes one voice, not {len(args.voice)}: {', '.join(args.voice)}")
+    return args.voice[0] if args.voice else None
+
+
 def check(args, console) -> None:
     """Everything about the references that can be said before a model is loaded."""
     clips, texts = args.ref or [], args.ref_text or []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from . import model
+from . import model, references
 
 
 def configure(parser) -> None:
     parser.add_argument("text", nargs="*", metavar="TEXT", help="text to begin with")
     model.add_options(parser, compat=False)
-    parser.option("-v", "--voice", metavar="NAME|PATH", help="a saved voice or a .s2voice file")
+    references.add_one_voice(parser, "a saved voice or a .s2voice file")
     parser.shared("-a", "--device", metavar="DEV", help="output device, by number or part of its name")
     parser.shared("--debug", action="store_true", help="show the traceback of an error")
 
@@ -16,5 +16,5 @@ def configure(parser) -> None:
 def run(args, console) -> int:
     import s2mlx_app
 
-    return s2mlx_app.run(model=args.model, tokenizer=args.tokenizer, voice=args.voice, device=args.device,
+    return s2mlx_app.run(model=args.model, tokenizer=args.tokenizer, voice=references.one_voice(args), device=args.device,
                          text=" ".join(args.text) or None)

@@ -61,6 +61,16 @@ def test_tui_hands_its_options_over(run, monkeypatch):
     assert given == {"model": "m.gguf", "tokenizer": "t.json", "voice": "me", "device": "USB", "text": "Hello there."}
 
 
+def test_the_voice_of_the_environment_is_the_app_s_too(run, monkeypatch):
+    import s2mlx_app
+
+    opened = []
+    monkeypatch.setattr(s2mlx_app, "run", lambda **given: opened.append(given["voice"]) or 0)
+    monkeypatch.setenv("S2MLX_VOICE", "anna")
+    assert run("tui").code == 0 and opened == ["anna"]
+    assert run("tui", "-v", "a", "-v", "b").code == 2
+
+
 @pytest.mark.parametrize("words", [[], ["say"], ["voice"], ["voice", "add"]])
 def test_help_is_a_command_too(run, words):
     asked = run("help", *words)
