@@ -31,6 +31,7 @@ from .session import Session
 from .speaking import Made
 from .takes import Takes
 from .themes import ALL
+from .widgets.key_line import SMALLEST
 
 PATIENCE = 1.0  # seconds that leaving waits for the jobs
 ADVICE_OF_THE_COMMAND = "; write a file instead: -o speech.wav"  # there is no such option here
@@ -41,6 +42,9 @@ class S2App(Takes, App[int]):
 
     TITLE = "s2mlx"
     CSS_PATH = "styles.tcss"
+    # the size of the terminal, as the styles know it
+    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (SMALLEST.width, "-narrow"), (72, "-medium"), (110, "-wide")]
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (SMALLEST.height, "-low"), (16, "-short"), (22, "-high"), (34, "-tall")]
     BINDINGS = [
         Binding("ctrl+p", "command_palette", "Actions", priority=True),
         Binding("ctrl+q", "quit", "Quit", priority=True),

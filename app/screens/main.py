@@ -45,8 +45,6 @@ BUTTONS = (
 class MainScreen(Hearing, VoiceActions, Screen):
     app: S2App
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (110, "-wide")]
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (34, "-tall")]
     BINDINGS = [
         Binding("ctrl+s", "speak", "Speak", show=False),
         Binding("escape", "stop", "Stop"),

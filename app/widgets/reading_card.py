@@ -11,6 +11,8 @@ from textual.widgets import Select
 from ..reading import languages, sentence
 from .wrapped import WrappedText
 
+TITLE = "Read this aloud, or write your own words"
+
 
 class ReadingCard(Vertical):
     class LanguageChosen(Message):
@@ -32,8 +34,9 @@ class ReadingCard(Vertical):
         yield Select(languages(), value=self.language, allow_blank=False, id="language", compact=True)
         yield self._area
 
-    def on_mount(self) -> None:
-        self._area.border_title = "Read this aloud, or write your own words"
+    def on_resize(self) -> None:
+        """The language stands in the same row."""
+        self._area.border_title = TITLE if self.size.width >= len(TITLE) + 24 else TITLE.partition(",")[0]
 
     @property
     def words(self) -> str:

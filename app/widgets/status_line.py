@@ -1,11 +1,15 @@
-"""Two rows of honest numbers: how the speech is coming along, and with what. Text only."""
+"""Two rows of honest numbers: how the speech is coming along, and with what. Text only.
+
+A state that one row cannot hold takes both: what went wrong and what to do is worth more than figures.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from textual.widget import Widget
+from rich.cells import cell_len
 from textual.app import ComposeResult
+from textual.widget import Widget
 from textual.widgets import Static
 
 from .. import figures
@@ -53,7 +57,8 @@ class StatusLine(Widget):
         self._draw()
 
     def _draw(self) -> None:
-        s, wide = self.shown, self.size.width >= 110
+        s, width = self.shown, self.content_size.width
+        wide = width >= 108
         pace = (
             ""
             if s.rtf is None
@@ -61,7 +66,7 @@ class StatusLine(Widget):
             if wide
             else (" fast" if s.rtf < 1 else " slow")
         )
-        parts = [
+        parts = [  # the most telling first: those that there is no room for are left out
             f"first {'sound ' if wide else ''}{figures.seconds(s.first_audio)}",
             f"RTF {figures.rtf(s.rtf)}{pace}",
             f"{s.frames} frames",
@@ -69,10 +74,14 @@ class StatusLine(Widget):
             f"gaps {s.underruns}",
             f"{'memory ' if wide else ''}{figures.size(s.memory)}",
         ]
+        while len(parts) > 1 and len(" · ".join(parts)) > width:
+            parts.pop()
         self._figures.update(" · ".join(parts), layout=False)  # a layout at every tick costs much
         place = " · ".join(part for part in (s.model, s.device) if part)
-        room = self.size.width - len(self.state) - 3
-        self._state.update(f"{self.state}{place.rjust(room + 3)}" if len(place) <= room else self.state, layout=False)
+        room = width - cell_len(self.state)
+        self.set_class(room < 0, "-long")
+        beside = f"{' ' * (room - cell_len(place))}{place}" if cell_len(place) + 3 <= room else ""
+        self._state.update(self.state + beside, layout=False)
 
 
 def slow_advice(rtf: float) -> str:

@@ -104,7 +104,9 @@ class Trimmer(Waveform, can_focus=True):
             return super()._ruler(width)
         which = "start" if self.active == "begin" else "end"
         text = f"{figures.seconds(self.begin)} to {figures.seconds(self.end)}: " \
-               f"{figures.seconds(self.end - self.begin)} kept, moving the {which}"
+               f"{figures.seconds(self.end - self.begin)} kept"
+        moving = f", moving the {which}"
+        text += moving if len(text + moving) <= width else ""
         return Strip([Segment(text[:width].rjust(width), self._style("ruler"))], width)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:

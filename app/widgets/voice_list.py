@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from textual import events
 from textual.binding import Binding
 from textual.content import Content
+from textual.geometry import Region
 from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
@@ -69,9 +70,18 @@ class VoiceList(OptionList):
 
     def on_focus(self) -> None:
         self.border_subtitle = "^r records  a adds"
+        self.call_after_refresh(self._keep_in_sight)
 
     def on_blur(self) -> None:
         self.border_subtitle = "^r records"
+        self.call_after_refresh(self._keep_in_sight)
+
+    def _keep_in_sight(self) -> None:
+        """The highlighted voice, or, from elsewhere, the one that speaks: there may be room for one only."""
+        speaks = self.cast[0] if self.cast else None
+        row = next((n for n, row in enumerate(self.rows, 1) if row.name == speaks), 0)
+        row = self.highlighted or 0 if self.has_focus else row
+        self.scroll_to_region(Region(0, row, 1, 1), animate=False, force=True)
 
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         return self.can_undo if (action, parameters) == ("ask", ("undo",)) else True
@@ -84,6 +94,7 @@ class VoiceList(OptionList):
         self.add_options([Option(self._line(row)) for row in (None, *self.rows)])
         names = [None, *(row.name for row in self.rows)]
         self.highlighted = names.index(kept) if kept in names else 0
+        self.call_after_refresh(self._keep_in_sight)
 
     @property
     def current(self) -> str | None:
@@ -110,6 +121,7 @@ class VoiceList(OptionList):
         for index, row in enumerate((None, *self.rows)):
             if index < self.option_count:
                 self.replace_option_prompt_at_index(index, self._line(row))
+        self.call_after_refresh(self._keep_in_sight)
 
     def _line(self, row: VoiceRow | None) -> Content:
         width = max(16, self.scrollable_content_region.width or 26)

@@ -3,8 +3,11 @@
 import pytest
 
 from s2mlx_app.screens.record import RecordScreen
+from s2mlx_app.widgets.key_line import SMALLEST
+from s2mlx_app.widgets.transport import Transport
+from s2mlx_app.widgets.voice_list import VoiceList
 
-from .conftest import running
+from .conftest import running, until
 
 WORDS = "We walked along the river until it was dark, and then we went home."
 
@@ -46,3 +49,61 @@ async def test_no_word_vanishes_from_what_is_to_be_read(make_app):
         for size in ((80, 24), (74, 24), (100, 30)):
             await resized(pilot, *size)
             assert words_in(pilot, area) == f"{WORDS} {WORDS}"
+
+
+SMALL = [(72, 24), (60, 18), (50, 14), tuple(SMALLEST)]
+
+
+def is_whole(app, widget) -> bool:
+    """All of it can be seen, and all that it says."""
+    visible = app.screen.find_widget(widget).visible_region
+    return visible == widget.region and visible.area > 0 and widget.region.width >= len(widget.render().plain)
+
+
+@pytest.mark.parametrize("size", SMALL)
+async def test_a_small_terminal_has_the_text_every_button_and_the_way_out(make_app, size):
+    app = make_app(text="")
+    async with running(app, (100, 30)) as pilot:
+        await resized(pilot, *size)
+        assert all(is_whole(app, button) for button in app.screen.query_one(Transport).query("Button"))
+        await pilot.press(*"seen at once")
+        assert words_in(pilot, app._main.editor.area) == "seen at once"
+        assert "^q Quit" in rows(pilot)[-1] and "Help" in rows(pilot)[-1] and app.screen.max_scroll_y == 0
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and not app.jobs.running)
+        assert all(is_whole(app, button) for button in app.screen.query_one(Transport).query("Button"))
+        assert "^q Quit" in rows(pilot)[-1] and app.screen.max_scroll_y == 0
+
+
+@pytest.mark.parametrize("size", SMALL)
+async def test_voices_can_be_chosen_in_a_small_terminal(make_app, size):
+    app = make_app(cast=("anna",))
+    async with running(app, size) as pilot:
+        voices = app.screen.query_one(VoiceList)
+        assert "anna" in words_in(pilot, voices)  # the one that speaks
+        await pilot.press("shift+tab", "down")
+        await pilot.pause()
+        assert voices.has_focus and "ben" in words_in(pilot, voices) and app._main.editor.area.region.height > 0
+        await pilot.press("enter", "tab")
+        assert app.settings.cast == ("ben",) and "ben" in words_in(pilot, voices)
+
+
+@pytest.mark.parametrize("size, hint", [((39, 12), "make the terminal larger: 40 x 12"), ((20, 6), "needs 40 x 12"),
+                                        ((100, 11), "make the terminal larger: 40 x 12")])
+async def test_a_terminal_that_is_too_small_says_so_and_keeps_the_text(make_app, size, hint):
+    app = make_app(text="Hi")
+    async with running(app, (100, 30)) as pilot:
+        await resized(pilot, *size)
+        assert rows(pilot)[-1].strip() == hint and words_in(pilot, app._main.editor.area) == "Hi"
+        await resized(pilot, 100, 30)
+        assert "^q Quit" in rows(pilot)[-1] and "anna" in words_in(pilot, app.screen.query_one(VoiceList))
+
+
+@pytest.mark.parametrize("width, shown", [(100, "speaking slowly"), (40, "what went wrong and what to do about it now")])
+async def test_a_long_state_takes_the_row_of_the_figures(make_app, width, shown):
+    app = make_app()
+    async with running(app, (width, 20)) as pilot:
+        app._main.say(shown)
+        await pilot.pause()
+        seen = words_in(pilot, app._main.status)
+        assert shown in seen and ("first" in seen) == (width == 100) and "…" not in seen

@@ -15,6 +15,14 @@ def test_looks_the_same(snap_compare, tmp_path, scene, size, theme):
     app.leave()
 
 
+@pytest.mark.parametrize("size", [(60, 18), (40, 12)], ids=["60x18", "40x12"])
+@pytest.mark.parametrize("scene", list(scenes.SCENES))
+def test_a_small_terminal_looks_the_same(snap_compare, tmp_path, scene, size):
+    app = scenes.make_app(tmp_path)
+    assert snap_compare(app, terminal_size=size, run_before=scenes.SCENES[scene])
+    app.leave()
+
+
 def test_high_contrast(snap_compare, tmp_path):
     app = scenes.make_app(tmp_path, "s2-contrast")
     assert snap_compare(app, terminal_size=(80, 24), run_before=scenes.main)
