@@ -13,7 +13,6 @@ from gguf import quants
 from gguf.constants import GGMLQuantizationType
 
 from ..errors import ModelError
-from ..weights.mapped import Region
 from . import kquants
 from .types import Job
 
@@ -41,9 +40,9 @@ def chunks(job: Job, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int
     """
     tensor, used = job.tensor, _Used(job.tensor.region)
     try:
-        data = tensor.data
+        data = tensor.rows
         if job.same:
-            step = max(COPY // data.shape[1], 1)
+            step = max(COPY * len(data) // tensor.nbytes, 1)
             for at in range(0, len(data), step):
                 yield (part := data[at:at + step]), part.nbytes
                 used.add(part.nbytes)
@@ -63,7 +62,7 @@ def chunks(job: Job, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int
 
 
 class _Used:
-    """Lets go of the mapped memory of a large tensor as it is read."""
+    """Lets go of the file's memory of a large tensor as it is read."""
 
     def __init__(self, region):
         self._region, self._from, self._to = region, 0, 0
@@ -71,9 +70,8 @@ class _Used:
     def add(self, nbytes: int) -> None:
         """So many bytes more are done with."""
         self._to += nbytes
-        if isinstance(self._region, Region) and self._to - self._from >= HELD:
-            begin = self._region.begin
-            Region(self._region.file, begin + self._from, begin + self._to).release()
+        if self._to - self._from >= HELD:
+            self._region.release(self._from, self._to)
             self._from = self._to
 
 

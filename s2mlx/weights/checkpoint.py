@@ -49,6 +49,11 @@ class Tensor:
         return self.region.data.reshape(math.prod(self.shape[:-1]), -1)
 
     @property
+    def rows(self):
+        """What `data` is made of when only slices of it are wanted: of a packed tensor then no more is opened."""
+        return self.region.rows(math.prod(self.shape[:-1]))
+
+    @property
     def nbytes(self) -> int:
         """Bytes in the file."""
         return self.region.nbytes
@@ -66,7 +71,7 @@ class Tensor:
         rows, columns = self.shape
         result = mx.full((columns, rows), 0.0)
         mx.eval(result)
-        view, data = np.asarray(result), self.data
+        view, data = np.asarray(result), self.rows
         for at in range(0, rows, STRIPE):
             stripe = decode(mx.array(data[at:at + STRIPE]), self.type)
             view[:, at:at + STRIPE] = np.asarray(stripe).T
@@ -78,7 +83,7 @@ class Tensor:
 
         `make` returns one array or a tuple of them, and so does this. No more than one piece is ever open.
         """
-        data, step = self.data, max(PIECE // self.shape[-1], 1)
+        data, step = self.rows, max(PIECE // self.shape[-1], 1)
         pieces = []
         for at in range(0, len(data), step):
             pieces.append(make(mx.array(data[at:at + step])))

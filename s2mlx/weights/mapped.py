@@ -46,9 +46,13 @@ class Region:
     def nbytes(self) -> int:
         return self.end - self.begin
 
+    def rows(self, count: int) -> np.ndarray:
+        """`data` as so many rows of equal length."""
+        return self.data.reshape(count, -1)
+
     def array(self, align: int = 1):
-        """mx.uint8 [n] for the GPU: the mapped pages themselves where Metal takes them and the region begins at a multiple of
-        `align` bytes, otherwise a copy.
+        """mx.uint8 [n] for the GPU: the mapped pages themselves where Metal takes them and the region begins at a
+        multiple of `align` bytes, otherwise a copy.
 
         Metal shares whole pages only, so the neighbours' bytes in the first and last page are lent along.
         """
@@ -64,8 +68,10 @@ class Region:
             return mx.array(self.data)
         return pages[self.begin - first:self.end - first]
 
-    def release(self) -> None:
-        """Let go of the memory that reading took. Who reads again fetches it from the file again."""
-        begin, end = -(-self.begin // _PAGE) * _PAGE, self.end // _PAGE * _PAGE
+    def release(self, begin: int = 0, end: int | None = None) -> None:
+        """Let go of the memory that reading took, of all of `data` or of the bytes [begin, end) of it. Who reads again
+        fetches it from the file again."""
+        last = self.end if end is None else self.begin + end
+        begin, end = -(-(self.begin + begin) // _PAGE) * _PAGE, last // _PAGE * _PAGE
         if end > begin and hasattr(mmap, "MADV_DONTNEED"):
             self.file.map.madvise(mmap.MADV_DONTNEED, begin, end - begin)

@@ -189,8 +189,8 @@ def _refuse_unbuilt(keys, config, shapes, path):
         if keys.flag(REST + key, False):
             raise ModelError(f"{path}: {REST}{key} is set; attention biases are not supported")
     if not keys.flag(REST + "tie_word_embeddings", True) and "output.weight" in shapes:
-        raise ModelError(f"{path}: tensor 'output.weight': an output head of its own is not supported; S2 ties it to the "
-                         "embeddings")
+        raise ModelError(f"{path}: tensor 'output.weight': an output head of its own is not supported; S2 ties it to "
+                         "the embeddings")
     if keys.flag(REST + "fast_project_in", False) and not config.fast_project_in:
         raise ModelError(f"{path}: tensor 'fast_project_in.weight' is missing though the metadata announces it")
 

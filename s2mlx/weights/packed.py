@@ -38,7 +38,7 @@ class Packing:
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """Stands for a region of a file: its bytes, blocks of `kind`, are made when asked for."""
+    """Stands for a region of a file: its bytes, blocks of `kind`, are made when asked for, all or some rows of them."""
 
     words: Region
     scales: Found
@@ -60,15 +60,24 @@ class Packed:
     @property
     def data(self) -> np.ndarray:
         """uint8 [n]."""
+        return self[:].reshape(-1)
+
+    def rows(self, count: int) -> Packed:
+        """What gives `count` rows, uint8 [some of them, row_bytes], by slices: these alone are made."""
+        return self
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, part: slice) -> np.ndarray:
         rows, columns = self.shape
-        words = self.words.data.reshape(rows, -1)
-        scales, biases = (f.region.data.reshape(rows, -1) for f in (self.scales, self.biases))
-        made, step = np.empty((rows, self.nbytes // rows), np.uint8), max(_PIECE // columns, 1)
-        for at in range(0, rows, step):
-            part = slice(at, at + step)
-            made[part] = self._blocks(words[part].copy().view(np.uint32), _floats(scales[part], self.scales.type),
-                                      _floats(biases[part], self.biases.type))
-        return made.reshape(-1)
+        words, scales, biases = (r.rows(rows)[part] for r in (self.words, self.scales.region, self.biases.region))
+        made, step = np.empty((len(words), self.nbytes // rows), np.uint8), max(_PIECE // columns, 1)
+        for at in range(0, len(words), step):
+            few = slice(at, at + step)
+            made[few] = self._blocks(words[few].copy().view(np.uint32), _floats(scales[few], self.scales.type),
+                                     _floats(biases[few], self.biases.type))
+        return made
 
     def _blocks(self, words, scales, biases):
         """Rows as bytes: uint8 [rows, row_bytes]. scales, biases: float32 [rows, groups]."""
@@ -99,9 +108,13 @@ class Packed:
     def array(self, align: int = 1):
         return mx.array(self.data)
 
-    def release(self) -> None:
+    def release(self, begin: int = 0, end: int | None = None) -> None:
+        """See `Region`; of whole rows only."""
+        rows = self.shape[0]
+        row_bytes = self.nbytes // rows
+        first, last = -(-begin // row_bytes), (self.nbytes if end is None else end) // row_bytes
         for region in (self.words, self.scales.region, self.biases.region):
-            region.release()
+            region.release(region.nbytes // rows * first, region.nbytes // rows * last)
 
 
 def packing_of(config: dict, path) -> dict[str, Packing]:

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from gguf.constants import GGMLQuantizationType as T
 
-from s2mlx.convert import as_folder, convert
+from s2mlx.convert import as_folder, convert, encode
 from s2mlx.errors import ModelError, S2Error, UsageError
 from s2mlx.model import load_model
 from s2mlx.weights import open_checkpoint
 from s2mlx.weights.gguf_file import GGUFFile
+from s2mlx.weights.mapped import Region
+from s2mlx.weights.packed import Packed
 from tests.synthetic import make_model
 
 from .conftest import opened, rounded
@@ -238,6 +240,42 @@ def test_converting_a_folder_of_other_tools(official, folder):
     assert any("stay so: q8_0 would only be larger" in note for note in made.plan.notes)
     warnings = convert(source, folder / "again.gguf", "q4_0").plan.warnings
     assert any("4.5 bits a weight" in warning for warning in warnings)
+
+
+@pytest.mark.parametrize("type", ["q8_0", "q4_0"])
+def test_packed_tensors_are_opened_a_few_rows_at_a_time(official, folder, monkeypatch, type):
+    """Copied as they are, or converted: never more than a piece, and what was read is let go; the same bytes."""
+    source = official()
+    packed(source, 4, 64)
+    convert(source, folder / "one.gguf", type)
+    opened_rows, released = [], []
+    blocks = Packed._blocks
+    monkeypatch.setattr(Packed, "_blocks",
+                        lambda p, words, *rest: opened_rows.append(len(words)) or blocks(p, words, *rest))
+    monkeypatch.setattr(Packed, "data", property(lambda p: pytest.fail("opened as a whole")))
+    monkeypatch.setattr(Packed, "release", lambda p, *part: released.append((p, part)))
+    monkeypatch.setattr(encode, "PIECE", 8 * 64)
+    monkeypatch.setattr(encode, "COPY", 8 * 40)  # Q4_1: 40 bytes for a row of 64
+    monkeypatch.setattr(encode, "HELD", 16 * 40)
+    convert(source, folder / "two.gguf", type)
+    assert (folder / "one.gguf").read_bytes() == (folder / "two.gguf").read_bytes()
+    assert max(opened_rows) <= 8
+    first = [part for p, part in released if p is released[0][0]]
+    assert first[:2] == [(0, 640), (640, 1280)] and first[-1] == ()
+
+
+def test_some_rows_of_a_packed_tensor(official, monkeypatch):
+    source = official()
+    packed(source, 4, 64)
+    released = []
+    with open_checkpoint(source) as ours:
+        region, row = ours.tensors[W1].region, ours.tensors[W1].data.shape[1]
+        assert np.array_equal(ours.tensors[W1].rows[3:10], ours.tensors[W1].data[3:10])
+        monkeypatch.setattr(Region, "release", lambda region, begin, end: released.append((begin, end)))
+        region.release(row * 3 - 1, row * 10 + 1)
+        region.release()
+    # of 128 rows: 32 bytes of words, one group with a bfloat16 scale and bias
+    assert released == [(96, 320), (6, 20), (6, 20), (0, 4096), (0, 256), (0, 256)]
 
 
 BROKEN = {
