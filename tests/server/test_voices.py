@@ -71,7 +71,7 @@ ENDED_EARLY = GenerationError("the model ended the speech before its first frame
 
 
 @pytest.mark.parametrize("sayings, tries, kept", [
-    ([ENDED_EARLY, (1, STOP)], 2, 2), ([(3, LENGTH), (0.1, STOP), (1.9, STOP)], 3, 3), ([(0.6, STOP)], 1, 1),
+    ([ENDED_EARLY, (1, STOP)], 2, 2), ([(1, LENGTH), (0.1, STOP), (1.9, STOP)], 3, 3), ([(0.6, STOP)], 1, 1),
     ([(2.8, STOP), (0.4, STOP), ENDED_EARLY], 3, 2), ([(2.1, STOP), (3, LENGTH), (2.5, STOP)], 3, 1)])
 def test_the_best_of_three_voices_is_kept(tts, client, sayings, tries, kept):
     tts.sayings = sayings
@@ -80,7 +80,7 @@ def test_the_best_of_three_voices_is_kept(tts, client, sayings, tries, kept):
     assert len(tts.said) == tries and [call["voice"].codes[0, 0] for call in tts.calls] == [kept, kept]
 
 
-@pytest.mark.parametrize("saying", [ENDED_EARLY, (3, LENGTH), (0.2, STOP)])
+@pytest.mark.parametrize("saying", [ENDED_EARLY, (1, LENGTH), (0.2, STOP)])
 def test_a_bad_voice_is_not_kept(tts, client, saying):
     tts.sayings = [saying]
     answer = client.post({**HELLO, "voice": "alloy"}).answer()
