@@ -10,7 +10,7 @@ import traceback
 from pathlib import Path
 
 from ..errors import UsageError
-from . import model
+from . import model, references
 
 _EPILOG = """\
 POST /v1/audio/speech with JSON:
@@ -40,8 +40,7 @@ def configure(parser) -> None:
     parser.option("--queue", type=_count, default=8, metavar="N",
                   help="requests that may wait while one is served, others are sent away; default 8")
     model.add_options(parser)
-    parser.option("-v", "--voice", metavar="NAME|PATH",
-                  help="who speaks for clients that name no voice, or one of OpenAI's")
+    references.add_one_voice(parser, "who speaks for clients that name no voice, or one of OpenAI's")
     model.add_manners(parser)
 
 
@@ -56,7 +55,7 @@ def run(args, console) -> int:
     server = Server(args.host, args.port, log=log, fault=fault)
     try:
         library = VoiceLibrary()
-        voice, clip = _default_voice(library, args.voice)
+        voice, clip = _default_voice(library, references.one_voice(args))
         with model.open_model(args, console) as tts:
             tts.warm_up()
             name, also = _names(tts, args.model)
