@@ -102,7 +102,7 @@ class Speaking(Sounding):
     """
 
     follower: Follower
-    unheard = False  # the loudspeaker refused or vanished
+    unheard: Exception | None = None  # why, when the loudspeaker refused or vanished
 
     def __init__(self, studio: Studio, engine: Synthesizer, request: Request,
                  load_voice: Callable[[str, Synthesizer, Job], Any],
@@ -184,7 +184,7 @@ class Speaking(Sounding):
             step()
         except (S2Error, OSError) as error:
             if not self.unheard:
-                self.unheard = True
+                self.unheard = error
                 self._post(SpeechUnheard(self, error))
 
 

@@ -84,8 +84,9 @@ class Hearing(Saving):
         self.wave.play_at(None)
         self.editor.mark(None)
         if self.status.state.startswith(("making", "speaking", "replaying", "listening", "paused")):
-            unheard = isinstance(sounding, Speaking) and sounding.unheard
-            self.status.say("the speech is made: ^o saves it, ^g chooses an output" if unheard else "ready")
+            unheard = sounding.unheard if isinstance(sounding, Speaking) else None
+            self.status.say(f"made, unheard: ^o saves it, ^g chooses an output. {self.app.explain(unheard)}" if unheard
+                            else "ready")
         self.show_figures()
         self.allow()
 
@@ -119,9 +120,8 @@ class Hearing(Saving):
         if event.speaking is not self.sounding:
             return
         player, unheard, rtf = event.speaking.player, event.speaking.unheard, chunk.stats.rtf
-        doing = "making the speech, unheard" if unheard else "speaking"
-        if chunk.parts > 1:
-            doing += f", part {chunk.part + 1} of {chunk.parts}"
+        part = f", part {chunk.part + 1} of {chunk.parts}" if chunk.parts > 1 else ""
+        doing = self._making_unheard(unheard, part) if unheard else f"speaking{part}"
         if rtf and rtf > 1 and chunk.stats.frames > 10 and not unheard:
             doing += f": {slow_advice(rtf)}"
         self._doing = doing
@@ -151,9 +151,10 @@ class Hearing(Saving):
 
     def on_speech_unheard(self, event: SpeechUnheard) -> None:
         if event.speaking is self.sounding:
-            self.status.say("making the speech, unheard")
-            self.app.notify(f"{self.app.explain(event.error)}. It is made all the same: ^o saves it.",
-                            severity="warning", timeout=4)
+            self.status.say(self._making_unheard(event.error))
+
+    def _making_unheard(self, why: Exception, part: str = "") -> str:
+        return f"making the speech, unheard{part}: ^o saves it. {self.app.explain(why)}"
 
     def show_figures(self, lead: float | None = None, gaps: int = 0) -> None:
         engine, stats = self.app.room.engine, self.made.stats if self.made else None

@@ -63,9 +63,9 @@ async def until(pilot, condition, seconds: float = 30.0):
 
 
 @asynccontextmanager
-async def running(app, size=(120, 40)):
+async def running(app, size=(120, 40), **options):
     """The app, loaded and settled; left properly afterwards."""
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=size, **options) as pilot:
         await until(pilot, lambda: app.is_running and not app.room.loading and not app.jobs.running)
         yield pilot
     app.leave()

@@ -1,11 +1,16 @@
 """What the terminal shows after its size has changed: read from the rows that are sent to it."""
 
 import pytest
+from textual.widgets import Input
+from textual.widgets._toast import Toast
 
+from s2mlx.errors import DeviceError
 from s2mlx_app.screens.record import RecordScreen
-from s2mlx_app.widgets.key_line import SMALLEST
+from s2mlx_app.widgets.key_line import SMALLEST, KeyLine
+from s2mlx_app.widgets.status_line import StatusLine
 from s2mlx_app.widgets.transport import Transport
 from s2mlx_app.widgets.voice_list import VoiceList
+from s2mlx_app.widgets.waveform import Waveform
 
 from .conftest import running, until
 
@@ -107,3 +112,28 @@ async def test_a_long_state_takes_the_row_of_the_figures(make_app, width, shown)
         await pilot.pause()
         seen = words_in(pilot, app._main.status)
         assert shown in seen and ("first" in seen) == (width == 100) and "…" not in seen
+
+
+@pytest.mark.parametrize("size", [(100, 30), (120, 40), *SMALL])
+async def test_a_notice_hides_neither_sound_nor_figures_nor_buttons(make_app, size):
+    app = make_app()
+    async with running(app, size, notifications=True) as pilot:
+        for show, shown in ((lambda: None, (Transport, Waveform, StatusLine, KeyLine)),
+                            (lambda: app.push_screen(RecordScreen()), (Transport, Input, KeyLine))):
+            show()
+            app.notify("A notice of some length, such as one about a file that could not be written where it should.")
+            await pilot.pause()
+            await pilot.pause()
+            notices = [toast.region for toast in app.screen.query(Toast)]
+            assert notices and not any(
+                notice.overlaps(widget.region) for notice in notices for kind in shown for widget in app.screen.query(kind)
+            )
+
+
+async def test_that_nothing_is_heard_is_said_where_it_stays(make_app, studio):
+    studio.output_error = DeviceError("there is no output device on this machine; see System Settings > Sound")
+    app = make_app()
+    async with running(app, (80, 24), notifications=True) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert str(studio.output_error) in words_in(pilot, app._main.status) and not app.screen.query(Toast)
