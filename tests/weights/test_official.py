@@ -249,6 +249,7 @@ class _Evil:
 
 
 def evil_pickles():
+    rebuilt = b"ctorch._utils\n_rebuild_tensor_v2\n"
     yield pickle.dumps(_Evil(), 2)
     yield pickle.dumps(_Evil(), 4)
     yield b"cos\nsystem\n(S'true'\ntR."
@@ -261,8 +262,8 @@ def evil_pickles():
     yield b"\x80\x02]q\x00h\x00ah\x00s."
     yield b"\x80\x02Nr\xff\xff\xff\x7f."                                                # a memo of 2^31 places
     yield b"\x80\x02}" + b")" + b"\x85" * 300_000 + b"Ns."                               # a key that hashes without end
-    yield b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(]X\x01\x00\x00\x000\x86K\x00))tR."         # a list for a type
-    yield b"\x80\x02ctorch._utils\n_rebuild_tensor_v2\n(X\x0c\x00\x00\x00FloatStorageK\x00\x86K\x00))tR."
+    yield b"\x80\x02}\x8c\x01a" + rebuilt + b"(]\x8c\x010\x86K\x00))tRs."  # a list for a type
+    yield b"\x80\x02}\x8c\x01a" + rebuilt + b"(\x8c\x0cFloatStorageK\x00\x86K\x00))tRs."    # a number for a key
     yield b""
 
 
