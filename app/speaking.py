@@ -21,6 +21,8 @@ from .follow import Follower
 from .jobs import Job, aside
 
 _WORST_LAST = (STOP, LENGTH, CANCELLED)
+STEADY = 2.0  # seconds of sound after the first, from which the pace of the making can be told
+AMPLE = 60.0  # seconds: the lead of who hears nothing; pieces are the largest then, and the engine does not wait
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,24 @@ class Made:
     samples: list[np.ndarray] = field(default_factory=list)
     codes: list[np.ndarray] = field(default_factory=list)
     stats: Stats = Stats()
+    first: Stats | None = None  # with the first sound
     finish_reason: str = CANCELLED
     when: str = ""
+
+    def add(self, chunk: AudioChunk) -> None:
+        self.samples.append(chunk.samples)
+        self.codes.append(chunk.codes)
+        self.stats = chunk.stats
+        if self.first is None and chunk.stats.audio_seconds:
+            self.first = chunk.stats
+
+    @property
+    def pace(self) -> float | None:
+        """Wall time / audio time since the first sound; None while there is too little of it to tell. The reading of the
+        prompt is in the time to first audio, and says nothing of whether the sound will keep up."""
+        if self.first is None or self.stats.audio_seconds < self.first.audio_seconds + STEADY:
+            return None
+        return (self.stats.elapsed - self.first.elapsed) / (self.stats.audio_seconds - self.first.audio_seconds)
 
     def whole(self) -> np.ndarray:
         """All samples as one array; joined once."""
@@ -145,12 +163,10 @@ class Speaking(Sounding):
         self._try(self._open)
         reasons = []
         stream = self.engine.stream(self.request.text, voice=voice, options=self.request.options, cancel=job.cancel,
-                                    lead=lambda: self.player.lead if self.player else 0.0)
+                                    lead=self._lead)
         try:
             for chunk in stream:
-                made.samples.append(chunk.samples)
-                made.codes.append(chunk.codes)
-                made.stats = chunk.stats
+                made.add(chunk)
                 if chunk.finish_reason:
                     reasons.append(chunk.finish_reason)
                 self._try(lambda: self._play(chunk))
@@ -164,6 +180,9 @@ class Speaking(Sounding):
         cancelled = job.cancel.is_set() or not reasons
         made.finish_reason = CANCELLED if cancelled else max(reasons, key=_WORST_LAST.index)
         return made
+
+    def _lead(self) -> float:
+        return AMPLE if self.unheard or self.player is None else self.player.lead
 
     def _open(self) -> None:
         self.player = self._open_player()

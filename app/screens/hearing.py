@@ -110,8 +110,7 @@ class Hearing(Saving):
         if event.speaking is not self.latest:
             return
         chunk = event.chunk
-        self.made.samples.append(chunk.samples)
-        self.made.stats = chunk.stats
+        self.made.add(chunk)
         self.wave.extend(chunk.samples)
         self.follower = event.speaking.follower
         self.follower.heard(
@@ -119,11 +118,11 @@ class Hearing(Saving):
         )
         if event.speaking is not self.sounding:
             return
-        player, unheard, rtf = event.speaking.player, event.speaking.unheard, chunk.stats.rtf
+        player, unheard, pace = event.speaking.player, event.speaking.unheard, self.made.pace
         part = f", part {chunk.part + 1} of {chunk.parts}" if chunk.parts > 1 else ""
         doing = self._making_unheard(unheard, part) if unheard else f"speaking{part}"
-        if rtf and rtf > 1 and chunk.stats.frames > 10 and not unheard:
-            doing += f": {slow_advice(rtf)}"
+        if pace and pace > 1 and not unheard:
+            doing += f": {slow_advice(pace)}"
         self._doing = doing
         if not (player and player.paused):
             self.status.say(doing)
@@ -160,10 +159,13 @@ class Hearing(Saving):
         engine, stats = self.app.room.engine, self.made.stats if self.made else None
         memory = max(stats.peak_memory if stats else 0, engine.memory if engine else 0) or None
         some = stats is not None and stats.frames > 0
+        pace = self.made.pace if some else None
+        whole = stats.rtf if some and self.latest.ended.is_set() else None  # for what is too short to have a pace
         self.status.show(
             Figures(
                 stats.first_audio if some else None,
-                stats.rtf if some else None,
+                whole if pace is None else pace,
+                pace is not None,
                 stats.frames if some else 0,
                 lead,
                 gaps,

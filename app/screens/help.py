@@ -20,7 +20,7 @@ Tags: type [ for the list. [whisper], [laughing] and any short instruction in br
 changes the speaker; highlight a voice in the list and press 1 to give it that part.
 
 Waveform: ━ was heard, ┿ is heard now, ─ is made and waits. A click plays from there. RTF is the time the model needs \
-for one second of sound: below 1 it keeps ahead of your ears.
+for one second of sound, counted from the first sound on: below 1 it keeps ahead of your ears.
 
 Everything is kept: the text, each utterance (^t; s there speaks it again with its seed), a take that is not yet a voice. Tab goes round the panes, ^p finds \
 every action by name, ^q quits."""

@@ -21,6 +21,7 @@ class Figures:
 
     first_audio: float | None = None
     rtf: float | None = None
+    steady: bool = True  # rtf is of enough sound to call it slow
     frames: int = 0
     lead: float | None = None
     underruns: int = 0
@@ -59,16 +60,12 @@ class StatusLine(Widget):
     def _draw(self) -> None:
         s, width = self.shown, self.content_size.width
         wide = width >= 108
-        pace = (
-            ""
-            if s.rtf is None
-            else (" faster than real time" if s.rtf < 1 else " slower than real time")
-            if wide
-            else (" fast" if s.rtf < 1 else " slow")
-        )
+        fast = s.rtf is not None and s.rtf < 1
+        pace = ("faster than real time" if fast else "slower than real time") if wide else "fast" if fast else "slow"
+        judged = f" {pace}" if fast or (s.rtf is not None and s.steady) else ""
         parts = [  # the most telling first: those that there is no room for are left out
             f"first {'sound ' if wide else ''}{figures.seconds(s.first_audio)}",
-            f"RTF {figures.rtf(s.rtf)}{pace}",
+            f"RTF {figures.rtf(s.rtf)}{judged}",
             f"{s.frames} frames",
             f"buffer {figures.seconds(s.lead)}",
             f"gaps {s.underruns}",

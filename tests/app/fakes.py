@@ -35,13 +35,14 @@ def a_voice(name: str = "", frames: int = 180) -> Voice:
 @dataclass
 class FakeEngine:
     """Speaks `frames` frames, `per_chunk` at a time, with `delay` seconds before each chunk. Stats are made up from
-    `rtf`, so that pictures are the same every time. `gate`, when given, is waited for before each
+    `startup` and `rtf`, so that pictures are the same every time. `gate`, when given, is waited for before each
     chunk after the first."""
 
     frames: int = 40
     per_chunk: int = 4
     delay: float = 0.0
     rtf: float = 0.5
+    startup: float = 0.0
     finish: str = STOP
     gate: threading.Semaphore | None = None
     fail: Exception | None = None
@@ -56,7 +57,7 @@ class FakeEngine:
     clone_fail: Exception | None = None
 
     def stream(self, text, *, voice=None, options=None, cancel=None, lead=None):
-        self.requests.append(SimpleNamespace(text=text, voice=voice, options=options))
+        self.requests.append(SimpleNamespace(text=text, voice=voice, options=options, lead=lead))
         seed = 7 if options.seed is None else options.seed
         sound = hum(self.frames * FRAME / RATE)
         halves = [(0, len(text))] if self.frames < 60 else [(0, len(text) // 2), (len(text) // 2, len(text))]
@@ -75,7 +76,7 @@ class FakeEngine:
             begin, made = made, made + count
             seconds = made * FRAME / RATE
             last = made >= self.frames or (made * len(halves) // self.frames) != part
-            stats = Stats(seed, made, seconds, seconds * self.rtf, 0.31, 0.2, 60, 5_100_000_000)
+            stats = Stats(seed, made, seconds, self.startup + seconds * self.rtf, 0.31, 0.2, 60, 5_100_000_000)
             stopped = cancel is not None and cancel.is_set()
             yield AudioChunk(
                 sound[begin * FRAME : made * FRAME],
