@@ -12,12 +12,16 @@ Tensors are read from the mapped file and written one after the other: a model o
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 ENDING = ".gguf"
+
+
+_OTHER_FILES = (".bin", ".ckpt", ".ggml", ".npz", ".onnx", ".pt", ".pth", ".safetensors", ".zip")
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,7 @@ def convert(source, target, type: str = "q8_0", *, force: bool = False, on_plan:
     end the work; then nothing is left behind. hold: a context in which signals wait, for putting the result in place.
     Raises `S2Error` with one line for whatever cannot be done.
     """
+    from ..errors import UsageError
     from .as_folder import write_folder
     from .as_gguf import write_gguf
     from .source import Source
@@ -46,5 +51,12 @@ def convert(source, target, type: str = "q8_0", *, force: bool = False, on_plan:
 
     check_type(type)
     target = Path(target)
+    if _is_mistaken(target.suffix.lower()):
+        raise UsageError(f"{target}: the name of a GGUF file ends in {ENDING}, that of a folder in nothing")
     write = write_gguf if target.suffix.lower() == ENDING else write_folder
     return write(Source(source), target, type, force, on_plan, on_progress, hold)
+
+
+def _is_mistaken(ending: str) -> bool:
+    """Whether it says that a file was meant: another kind's, or .gguf misspelt. Folders may have dots in their names."""
+    return ending in _OTHER_FILES or ending != ENDING and difflib.SequenceMatcher(None, ending, ENDING).ratio() > 0.75

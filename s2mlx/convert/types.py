@@ -110,7 +110,8 @@ def plan(checkpoint: Checkpoint, type: str, fits=lambda kind: True) -> Plan:
 def check_worth(source, made: Plan) -> None:
     """`UsageError` if the result would be what the source is."""
     if all(job.same for job in made.jobs):
-        raise UsageError(f"{source.path} has nothing that {made.type} would make smaller")
+        raise UsageError(f"every matrix of {source.path} is {made.type} already, or of fewer bits: take a smaller type, "
+                         "such as --type q4_k_m, or copy the file")
 
 
 def bits(kind: GGMLQuantizationType) -> float:

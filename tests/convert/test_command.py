@@ -35,7 +35,8 @@ def test_notes_are_left_out_when_it_shall_be_quiet(run, small, folder):
 @pytest.mark.parametrize("words, code, reason", [
     (["source.gguf", "made.gguf", "--type", "q9"], 2, "no type 'q9'; known: f32"),
     (["source.gguf", "source.gguf"], 2, "the source itself"),
-    (["source.gguf", "made.gguf", "--type", "f16"], 2, "nothing that f16 would make smaller"),
+    (["source.gguf", "made.gguf", "--type", "f16"], 2, "is f16 already"),
+    (["source.gguf", "made.guff"], 2, "ends in .gguf"), (["source.gguf", "made.bin"], 2, "ends in .gguf"),
     (["nowhere.gguf", "made.gguf"], 1, "nowhere.gguf"),
     (["source.gguf", "no/folder/made.gguf"], 1, "there is no folder"),
     (["source.gguf", "there.gguf"], 1, "there.gguf exists; --force"),

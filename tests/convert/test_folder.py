@@ -189,7 +189,7 @@ def test_an_interrupt_leaves_no_folder(source, folder):
 
 def test_a_folder_already_of_the_type(source, folder):
     convert(source, folder / "mlx")
-    with pytest.raises(UsageError, match="nothing that q8_0 would make smaller"):
+    with pytest.raises(UsageError, match="is q8_0 already"):
         convert(folder / "mlx", folder / "again")
 
 
