@@ -21,6 +21,7 @@ class Synthesizer(Protocol):
 
     name: str
     path: Any
+    config: Any  # .dialogue: made for dialogues with stage directions, not for plain reading
     sample_rate: int
     is_demo: bool
     memory: int  # bytes of weights

@@ -16,14 +16,15 @@ Type a text, choose a voice on the left, press ^s. The sound plays while it is m
 
 A new voice: ^r, read the sentence aloud, trim it, name it. Or ^l: record, and hear the text in that voice at once.
 
-Tags: type [ for the list. [whisper], [laughing] and any short instruction in brackets direct the voice. <|speaker:1|> \
+Tags: type [ for the list, where the model takes them. [whisper], [laughing] and any short instruction in brackets \
+direct the voice. <|speaker:1|> \
 changes the speaker; highlight a voice in the list and press 1 to give it that part.
 
 Waveform: ━ was heard, ┿ is heard now, ─ is made and waits. A click plays from there. RTF is the time the model needs \
 for one second of sound, counted from the first sound on: below 1 it keeps ahead of your ears.
 
-Everything is kept: the text, each utterance (^t; s there speaks it again with its seed), a take that is not yet a voice. Tab goes round the panes, ^p finds \
-every action by name, ^q quits."""
+Everything is kept: the text, each utterance (^t; s there speaks it again with its seed), a take that is not yet \
+a voice. Tab goes round the panes, ^p finds every action by name, ^q quits."""
 
 
 class HelpScreen(ModalScreen[None]):

@@ -124,6 +124,8 @@ class MainScreen(Hearing, VoiceActions, Screen):
                 if room.engine and room.engine.is_demo
                 else "ready"
             )
+            if room.engine:
+                self.editor.take_tags(room.engine.config.dialogue)
             self.refresh_voices()
             if self._speak_when_loaded:
                 self.action_speak()

@@ -21,6 +21,8 @@ _TAG = Style(italic=True)
 _HEARD = Style(bold=True, underline=True)
 _WIDTH, _HEIGHT = 30, 7  # of the menu, at most
 _NARROW = 10             # columns; a tag would not be recognised in less
+_NO_TAGS = "this model ignores [tags]"
+_INVITATION = "Type what is to be said."
 
 
 class _Area(WrappedText):
@@ -60,7 +62,12 @@ class _Area(WrappedText):
 
     async def _on_key(self, event: events.Key) -> None:
         menu = self._menu
-        if menu.display:
+        if menu.display and menu.highlighted is None:  # it only says something
+            if event.key == "escape":
+                event.stop()
+                self._close()
+                return
+        elif menu.display:
             moves = {"down": menu.action_cursor_down, "up": menu.action_cursor_up, "tab": menu.action_select,
                      "enter": menu.action_select, "escape": self._close}
             if event.key in moves:
@@ -82,8 +89,8 @@ class Editor(Container):
         self._menu = OptionList(id="tag-menu", markup=False)
         self._menu.can_focus = False
         self._menu.display = False
-        self.area = _Area(self._menu, text=text, id="text",
-                          placeholder="Type what is to be said. [ opens the tags.")
+        self.area = _Area(self._menu, text=text, id="text")
+        self.take_tags(True)
         self.speakers: Sequence[str] = ()
         self._start = ""
         self._choices: list[tuple[str, str]] = []
@@ -91,6 +98,11 @@ class Editor(Container):
     def compose(self) -> ComposeResult:
         yield self.area
         yield self._menu
+
+    def take_tags(self, taken: bool) -> None:
+        """Whether the model heeds tags in square brackets; every model heeds those of the speakers."""
+        self._tags_taken = taken
+        self.area.placeholder = f"{_INVITATION} [ opens the tags." if taken else _INVITATION
 
     @property
     def text(self) -> str:
@@ -126,21 +138,29 @@ class Editor(Container):
         row, column = self.area.cursor_location
         start = tags.begun(self.area.document.get_line(row)[:column]) if self.area.has_focus else None
         self._choices = tags.completions(start, self.speakers) if start else []
+        if self._choices and start.startswith("[") and not self._tags_taken:
+            self._choices = []
+            self._show([Option(_NO_TAGS, disabled=True)], len(start))
+            return
         if not self._choices or [c for c, _ in self._choices] == [start]:
             self._menu.display = False
             return
         self._start = start
-        self._menu.clear_options()
-        self._menu.add_options([Option(f"{tag}  {remark}".rstrip()) for tag, remark in self._choices])
+        self._show([Option(f"{tag}  {remark}".rstrip()) for tag, remark in self._choices], len(start))
         self._menu.highlighted = 0
-        self._menu.display = self._place(len(start))
+
+    def _show(self, lines: Sequence[Option], typed: int) -> None:
+        """Open the menu with nothing highlighted; `typed` characters before the cursor are the unfinished tag."""
+        self._menu.clear_options()
+        self._menu.add_options(lines)
+        self._menu.display = self._place(typed)
 
     def _place(self, typed: int) -> bool:
         """The menu below the cursor's line, or above it where there is more room; it shrinks to the room there is.
         False where it could not be seen."""
         at = self.area.cursor_screen_offset - self.area.region.offset
         above, below = at.y, self.area.size.height - at.y - 1
-        wanted = min(_HEIGHT, len(self._choices))
+        wanted = min(_HEIGHT, self._menu.option_count)
         height, width = min(wanted, max(above, below)), min(_WIDTH, self.area.size.width)
         if height < 1 or width < _NARROW:
             return False

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from s2mlx.config import ModelConfig
 from s2mlx.errors import AudioError, DeviceError, ModelError
 from s2mlx.speech import CANCELLED, STOP, AudioChunk, Stats
 from s2mlx.voice import Voice
@@ -48,6 +49,7 @@ class FakeEngine:
     fail: Exception | None = None
     name: str = "Fake S2"
     path: str = "fake.gguf"
+    config: ModelConfig = ModelConfig()
     sample_rate: int = RATE
     is_demo: bool = False
     memory: int = 4_630_000_000

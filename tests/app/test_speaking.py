@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 
+from s2mlx.config import ModelConfig
 from s2mlx.errors import DeviceError, GenerationError, ModelError
 from s2mlx.schedule import Schedule
 from s2mlx_app.widgets.status_line import StatusLine
@@ -106,6 +107,23 @@ async def test_tags_complete(make_app):
         assert not menu.display and app.screen is app._main
         await pilot.press("enter")
         assert app._main.editor.text == "[whispering] hi [\n"
+
+
+async def test_a_model_without_tags_is_offered_none(make_app, studio):
+    studio.engine.config = ModelConfig(dialogue=False)
+    app = make_app(text="", cast=("anna",))
+    async with running(app) as pilot:
+        editor = app._main.editor
+        assert "tags" not in str(editor.area.placeholder)
+        await pilot.press(*"[whi")
+        [line] = editor._menu.options
+        assert editor._menu.display and line.disabled and line.prompt == "this model ignores [tags]"
+        await pilot.press("enter")
+        assert editor.text == "[whi\n" and not editor._menu.display  # a key of the text, as without a menu
+        await pilot.press("[", "escape")
+        assert not editor._menu.display
+        await pilot.press("backspace", "<")
+        assert [c for c, _ in editor._choices] == ["<|speaker:0|>"]
 
 
 @pytest.mark.parametrize("lines", [1, 6, 40])
