@@ -85,8 +85,7 @@ class Hearing(Saving):
         self.editor.mark(None)
         if self.status.state.startswith(("making", "speaking", "replaying", "listening", "paused")):
             unheard = sounding.unheard if isinstance(sounding, Speaking) else None
-            self.status.say(f"made, unheard: ^o saves it, ^g chooses an output. {self.app.explain(unheard)}" if unheard
-                            else "ready")
+            self.status.say(f"made, unheard (^o saves it): {self.app.explain(unheard)}" if unheard else "ready")
         self.show_figures()
         self.allow()
 
@@ -153,7 +152,7 @@ class Hearing(Saving):
             self.status.say(self._making_unheard(event.error))
 
     def _making_unheard(self, why: Exception, part: str = "") -> str:
-        return f"making the speech, unheard{part}: ^o saves it. {self.app.explain(why)}"
+        return f"making it, unheard{part} (^o saves it): {self.app.explain(why)}"
 
     def show_figures(self, lead: float | None = None, gaps: int = 0) -> None:
         engine, stats = self.app.room.engine, self.made.stats if self.made else None

@@ -1,0 +1,60 @@
+"""How fast speech is made, as the app says it."""
+
+import threading
+
+import pytest
+
+from s2mlx.errors import DeviceError
+from s2mlx.schedule import Schedule
+from s2mlx_app.widgets.status_line import StatusLine
+
+from .conftest import running, until
+
+
+def figures(app):
+    return str(app._main.status._figures.content)
+
+
+async def test_slower_than_real_time_is_said(make_app, studio):
+    studio.engine.rtf, studio.engine.frames, studio.play_speed = 3.2, 56, 0
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app._main.made and app._main.made.stats.frames == 56)
+        assert "slower than real time" in app._main.status.state and len(app._main.status.state) < 78
+        assert "RTF 3.20 slower" in figures(app)
+
+
+@pytest.mark.parametrize("startup, rtf, frames, shown", [
+    (2.0, 0.5, 56, "RTF 0.50 faster than real time"),  # the long wait for the first sound is told apart from the pace
+    (2.0, 0.5, 40, "RTF 1.58 ·"),                      # too little sound to call it slow
+    (0.1, 0.2, 20, "RTF 0.31 faster than real time"),
+])
+async def test_nothing_is_called_slow_for_how_it_begins(make_app, studio, monkeypatch, startup, rtf, frames, shown):
+    studio.engine.startup, studio.engine.rtf, studio.engine.frames = startup, rtf, frames
+    studio.engine.gate = threading.Semaphore(0)
+    said = []
+    monkeypatch.setattr(StatusLine, "say", lambda line, words: said.append(words))
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app._main.made and app._main.made.samples)
+        app._main.tick()
+        assert "RTF - ·" in figures(app)
+        studio.engine.gate.release(100)
+        await until(pilot, lambda: not app.jobs.running)
+        assert shown in figures(app) and "slower" not in " ".join(said)
+
+
+async def test_without_a_listener_the_pieces_grow(make_app, studio):
+    """One frame to a piece, as for a listener about to run dry, takes several times as long."""
+    speaking = pytest.importorskip("s2mlx.speaking")
+    studio.output_error = DeviceError("there is none")
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        [request] = studio.engine.requests
+        schedule = Schedule(0.046, request.lead)
+        assert [schedule.take(100), schedule.take(1), schedule.take(2), schedule.take(4)] == [16, 0, 0, 0]
+        assert request.lead() < speaking.MOST_LEAD
