@@ -233,6 +233,9 @@ async def test_names_with_brackets_are_shown_as_they_are(make_app, studio):
             await pilot.press("escape", "escape")
             await until(pilot, lambda: app.screen is app._main)
         await pilot.press("ctrl+s")
+        await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
+        assert name in app._main.status._state.visual.plain
+        await pilot.press("ctrl+b")
         await until(pilot, lambda: app._notifications and not app.jobs.running)
         assert not any(note.markup for note in app._notifications)
 
