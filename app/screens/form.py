@@ -49,6 +49,10 @@ class Form(ModalScreen[dict | None]):
                 yield Button(self._accept, id="accept", variant="primary", compact=True)
                 yield Button("Cancel", id="cancel", compact=True)
 
+    def on_mount(self) -> None:
+        """In a small terminal the fields scroll: from the first one on."""
+        self.call_after_refresh(lambda: self.query_one(".dialog").scroll_home(animate=False))
+
     def values(self) -> dict:
         return {f.name: self.query_one(f"#field-{f.name}", Check if isinstance(f.value, bool) else Input).value
                 for f in self._fields}

@@ -93,6 +93,18 @@ async def test_voices_can_be_chosen_in_a_small_terminal(make_app, size):
         assert app.settings.cast == ("ben",) and "ben" in words_in(pilot, voices)
 
 
+async def test_the_field_typed_into_can_be_seen(make_app):
+    app = make_app()
+    async with running(app, SMALLEST) as pilot:
+        await pilot.press("shift+tab", "a")
+        await pilot.pause()
+        for _ in range(3):
+            await pilot.pause()
+            field = app.focused
+            assert isinstance(field, Input) and app.screen.find_widget(field).visible_region == field.region
+            await pilot.press("tab")
+
+
 @pytest.mark.parametrize("size, hint", [((39, 12), "make the terminal larger: 40 x 12"), ((20, 6), "needs 40 x 12"),
                                         ((100, 11), "make the terminal larger: 40 x 12")])
 async def test_a_terminal_that_is_too_small_says_so_and_keeps_the_text(make_app, size, hint):
