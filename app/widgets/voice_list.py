@@ -64,6 +64,7 @@ class VoiceList(OptionList):
         self.rows: list[VoiceRow] = []
         self.cast: tuple[str | None, ...] = ()
         self.can_undo = False  # a deleted voice may come back
+        self._lined = 0  # the width that the lines were made for
 
     def on_mount(self) -> None:
         self.border_subtitle = "^r records"
@@ -81,6 +82,7 @@ class VoiceList(OptionList):
         speaks = self.cast[0] if self.cast else None
         row = next((n for n, row in enumerate(self.rows, 1) if row.name == speaks), 0)
         row = self.highlighted or 0 if self.has_focus else row
+        self._fit()
         self.scroll_to_region(Region(0, row, 1, 1), animate=False, force=True)
 
     def check_action(self, action: str, parameters: tuple) -> bool | None:
@@ -91,6 +93,7 @@ class VoiceList(OptionList):
         kept = self.current if self.rows else (cast[0] if cast else None)
         self.rows, self.cast = list(rows), cast
         self.clear_options()
+        self._lined = self._width
         self.add_options([Option(self._line(row)) for row in (None, *self.rows)])
         names = [None, *(row.name for row in self.rows)]
         self.highlighted = names.index(kept) if kept in names else 0
@@ -118,13 +121,24 @@ class VoiceList(OptionList):
         self.post_message(self.Bound(self.current, 0))
 
     def on_resize(self, event: events.Resize) -> None:
+        self._fit()
+        self.call_after_refresh(self._keep_in_sight)
+
+    def _fit(self) -> None:
+        """Lines as long as there is room, which is less once the rows have brought a scroll bar."""
+        if self._lined == self._width:
+            return
+        self._lined = self._width
         for index, row in enumerate((None, *self.rows)):
             if index < self.option_count:
                 self.replace_option_prompt_at_index(index, self._line(row))
-        self.call_after_refresh(self._keep_in_sight)
+
+    @property
+    def _width(self) -> int:
+        return max(16, self.scrollable_content_region.width or 26)
 
     def _line(self, row: VoiceRow | None) -> Content:
-        width = max(16, self.scrollable_content_region.width or 26)
+        width = self._width
         name = row.name if row else None
         numbers = [str(n) for n, bound in enumerate(self.cast) if bound == name] if row else \
             ([] if any(self.cast[:1]) else ["0"])

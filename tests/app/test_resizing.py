@@ -151,3 +151,15 @@ async def test_that_nothing_is_heard_is_said_where_it_stays(make_app, studio):
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
         assert str(studio.output_error) in words_in(pilot, app._main.status) and not app.screen.query(Toast)
+
+
+async def test_rows_of_voices_fit_beside_a_scroll_bar(make_app):
+    """It comes with the rows, and takes room that the lines were made for: their ends would wrap out of sight."""
+    app = make_app()
+    async with running(app, size=(60, 18)):
+        voices = app._main.query_one(VoiceList)
+        assert voices.show_vertical_scrollbar and voices.rows[0].outline
+        width = voices.scrollable_content_region.width
+        for index, row in enumerate(voices.rows, 1):
+            assert voices.get_option_at_index(index).prompt.cell_length <= width
+            assert row.outline in voices.get_option_at_index(index).prompt.plain
