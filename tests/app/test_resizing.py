@@ -156,9 +156,14 @@ async def test_that_nothing_is_heard_is_said_where_it_stays(make_app, studio):
 async def test_rows_of_voices_fit_beside_a_scroll_bar(make_app):
     """It comes with the rows, and takes room that the lines were made for: their ends would wrap out of sight."""
     app = make_app()
-    async with running(app, size=(60, 18)):
+    async with running(app, size=(60, 18)) as pilot:
         voices = app._main.query_one(VoiceList)
-        assert voices.show_vertical_scrollbar and voices.rows[0].outline
+        rows, cast = voices.rows, voices.cast
+        voices.show([], ())
+        await pilot.pause()
+        voices.show(rows, cast)
+        await until(pilot, lambda: voices.show_vertical_scrollbar)
+        assert voices.rows[0].outline
         width = voices.scrollable_content_region.width
         for index, row in enumerate(voices.rows, 1):
             assert voices.get_option_at_index(index).prompt.cell_length <= width
