@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from s2mlx.errors import VoiceError
-from s2mlx.voice_names import key
 
 from .engine import Synthesizer
 from .engine_room import Dropped
@@ -31,8 +30,7 @@ class Fitting:
             self.check(engine, voice)
             return voice
         except VoiceError:
-            saved = key(name) in map(key, self._library.names())
-            clip = self._library.clip(name) if saved else None
+            clip = self._library.clip_of(voice)
             if clip is None:
                 raise
         known = self._made.get(name)

@@ -82,7 +82,7 @@ class VoiceLibrary:
 
     def resolve(self, spec: str) -> Voice:
         """The voice that a user means: a path when it has a slash or ends in .s2voice, else a name."""
-        if os.sep in spec or spec.endswith(SUFFIX):
+        if is_path(spec):
             return Voice.load(os.path.expanduser(spec))
         return self.get(spec)
 
@@ -96,6 +96,14 @@ class VoiceLibrary:
                 return None
             rate = self._load(entry).sample_rate
             return read_audio(entry.clip, rate), rate
+
+    def clip_of(self, voice: Voice) -> tuple[np.ndarray, int] | None:
+        """`clip`, if `voice` is what is saved under its name: one given by a path may share no more than the name."""
+        try:
+            saved = self.get(voice.name)
+        except VoiceError:
+            return None
+        return self.clip(voice.name) if saved == voice else None
 
     def removed(self) -> list[RemovedVoice]:
         """What `restore` can bring back (name, token, time of removal), the newest first."""
@@ -297,6 +305,11 @@ class VoiceLibrary:
             yield
         except OSError as fault:
             raise VoiceError(f"{what} in {folder or self.folder}: {fault.strerror or fault}") from fault
+
+
+def is_path(spec: str) -> bool:
+    """Does a user mean a file, rather than the name of a saved voice?"""
+    return os.sep in spec or spec.endswith(SUFFIX)
 
 
 def _builtin() -> list[Path]:

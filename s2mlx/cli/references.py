@@ -138,8 +138,7 @@ def _fitting(spec: str, voice, tts, console):
         voice.check(tts.config)
         return voice
     except VoiceError:
-        library = VoiceLibrary()
-        clip = library.clip(spec) if spec in library.names() else None
+        clip = VoiceLibrary().clip_of(voice)
         if clip is None:
             raise
     console.progress(f"{spec} was made for another model: encoding its clip ...")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import threading
 import traceback
@@ -76,13 +75,13 @@ def run(args, console) -> int:
 
 def _default_voice(library, spec: str | None):
     """The voice that -v means, and, of one given by a path, where its clip would lie."""
-    from ..voice import SUFFIX
     from ..voice_files import CLIP, VOICE, VoiceFiles
+    from ..voice_library import is_path
 
     if not spec:
         return None, None
     voice, path = library.resolve(spec), Path(spec).expanduser()
-    if os.sep not in spec and not spec.endswith(SUFFIX):
+    if not is_path(spec):
         return voice, None
     if path.name == VOICE and (path.parent / CLIP).is_file():  # a library's folder
         return voice, path.parent / CLIP

@@ -15,7 +15,7 @@ from ..errors import GenerationError, VoiceError
 from ..speech import STOP
 from ..text import estimate_seconds
 from ..voice import Voice, VoiceLibrary
-from ..voice_names import key, printable
+from ..voice_names import key, listed, printable
 from .protocol import Refused
 
 OPENAI = ("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer",
@@ -57,7 +57,7 @@ class Voices:
         if name is not None and key(name.strip()) in saved:
             return self._fitting(self._library.get(saved[key(name.strip())]), cancel)
         if name is not None and key(name.strip()) not in OPENAI:
-            known = ", ".join(list(saved.values())[:20]) or "none is saved"
+            known = listed(saved.values(), 20) or "none is saved"
             raise Refused(400, f"there is no voice {printable(name)!r}; the voices here: {known}", param="voice")
         return self._stand_in(key(name.strip()) if name else None, cancel)
 
@@ -91,7 +91,7 @@ class Voices:
             voice.check(self._tts.config)
             return voice
         except VoiceError as fault:
-            clip = self._library.clip(voice.name) if self._is_saved(voice) else None
+            clip = self._library.clip_of(voice)
             if clip is None and beside is not None:
                 if not beside.is_file():
                     raise VoiceError(f"{fault}, or put its clip beside it, as {beside}") from None
@@ -104,13 +104,6 @@ class Voices:
             return self._tts.clone(clip, voice.transcript, name=voice.name, cancel=cancel)
 
         return self._once(voice.fingerprint, clone, cancel)
-
-    def _is_saved(self, voice: Voice) -> bool:
-        """Is it the library's voice of that name? One given by a path may share no more than the name."""
-        try:
-            return self._library.get(voice.name) == voice
-        except VoiceError:
-            return False
 
     def _made_up(self, name: str, cancel: threading.Event) -> Voice:
         """The model's own speech as a reference: what ends by itself and is about as long as its words take."""
