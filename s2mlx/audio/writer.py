@@ -27,7 +27,7 @@ _ENCODED = {
     ".oga": ("OGG", "VORBIS", 0.3),
     ".opus": ("OGG", "OPUS", 0.5),
 }
-# What an encoder accepts; another rate is resampled to the first one.
+# Subtype -> what its encoder accepts, if not everything; another rate is resampled to the first one.
 _RATES = {
     "MPEG_LAYER_III": (48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000),
     "OPUS": (48000, 24000, 16000, 12000, 8000),
@@ -43,6 +43,12 @@ def check_ending(path) -> str:
     if ending not in WRITABLE or "\0" in str(path):
         raise AudioError(f"cannot write {str(path)!r}: the name must end in one of {' '.join(WRITABLE)}")
     return ending
+
+
+def encoder_rate(subtype: str, rate: int) -> int:
+    """The rate at which an encoder gets sound of `rate` Hz: its own if it takes that."""
+    rates = _RATES.get(subtype, (rate,))
+    return rate if rate in rates else rates[0]
 
 
 def blocks(samples: np.ndarray, pcm: bool) -> Iterator[np.ndarray]:
@@ -177,8 +183,7 @@ class _Encoded:
     def __init__(self, fd: int, rate: int, format: str, subtype: str, level: float | None):
         import soundfile
 
-        rates = _RATES.get(subtype)
-        own_rate = rate if rates is None or rate in rates else rates[0]
+        own_rate = encoder_rate(subtype, rate)
         self._resampler = StreamResampler(rate, own_rate, quality="VHQ")
         self._pcm = subtype.startswith("PCM")
         self._error = soundfile.LibsndfileError

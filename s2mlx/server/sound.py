@@ -14,7 +14,7 @@ import numpy as np
 
 from ..audio.files import pcm16, stream_wav_header
 from ..audio.resample import StreamResampler
-from ..audio.writer import blocks
+from ..audio.writer import blocks, encoder_rate
 from ..errors import AudioError
 
 PCM_RATE = 24_000  # Hz; OpenAI's bare samples have no header to say so
@@ -55,13 +55,11 @@ class Pcm:
 
 @dataclass(frozen=True)
 class _Codec:
-    """One of libsndfile's encoders. rates: those it takes, the first one for sound of any other; empty: all. streams:
-    whether what it writes can be used before its header is complete."""
+    """One of libsndfile's encoders. streams: whether what it writes can be used before its header is complete."""
 
     content_type: str
     format: str
     subtype: str
-    rates: tuple[int, ...] = ()
     streams: bool = True
 
 
@@ -76,7 +74,7 @@ class Encoded:
         import soundfile
 
         self.content_type = codec.content_type
-        own_rate = rate if not codec.rates or rate in codec.rates else codec.rates[0]
+        own_rate = encoder_rate(codec.subtype, rate)
         self._resampler = StreamResampler(rate, own_rate)
         self._pcm = codec.subtype.startswith("PCM")
         self._tape = _Tape() if codec.streams else _Whole()
@@ -157,9 +155,8 @@ def _mp3_bitrate(rate: int) -> dict:
 
 _CODECS = {
     "flac": _Codec("audio/flac", "FLAC", "PCM_16", streams=False),
-    "mp3": _Codec("audio/mpeg", "MP3", "MPEG_LAYER_III",
-                  (48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000)),
-    "opus": _Codec("audio/ogg; codecs=opus", "OGG", "OPUS", (48000, 24000, 16000, 12000, 8000)),
+    "mp3": _Codec("audio/mpeg", "MP3", "MPEG_LAYER_III"),
+    "opus": _Codec("audio/ogg; codecs=opus", "OGG", "OPUS"),
 }
 
 
