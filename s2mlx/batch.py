@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 import numpy as np
 
+from .device import on_gpu
 from .dual_ar import DualAR, State
 from .generate import Frame, Request, check_room
 from .layers.cache import BatchCache, KVCache
@@ -49,7 +50,7 @@ def generate_batch(model: DualAR, requests: Iterable[Request], sampling: Samplin
     continues; width() tells how many may run at once, at least 1, and is asked whenever one could join. ahead: as in
     `generate`.
     """
-    ahead = mx.default_device().type == mx.DeviceType.gpu if ahead is None else ahead
+    ahead = on_gpu() if ahead is None else ahead
     pick, waiting = model.picker(sampling), enumerate(requests)
     lanes: list[_Lane] = []
     state: State | None = None

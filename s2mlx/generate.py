@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 import numpy as np
 
+from .device import on_gpu
 from .dual_ar import DualAR, State
 from .errors import GenerationError
 from .layers.cache import KVCache
@@ -60,7 +61,7 @@ def generate(model: DualAR, request: Request, sampling: Sampling, *, cache: KVCa
     """
     cache = model.new_cache() if cache is None else cache
     check_room(cache.offset + request.matrix.shape[1], request.max_frames, model.config.context_length)
-    ahead = mx.default_device().type == mx.DeviceType.gpu if ahead is None else ahead
+    ahead = on_gpu() if ahead is None else ahead
     outputs = model.prefill(request.matrix, cache, keep_going)
     if outputs is None:
         yield Frame(None, CANCELLED)

@@ -15,6 +15,7 @@ import mlx.core as mx
 
 from .. import kernels
 from ..config import ModelConfig
+from ..device import on_gpu
 from ..dual_ar import DualAR
 from ..errors import UsageError
 from ..model import Model, load_model
@@ -95,7 +96,7 @@ def plain(times: speed.Times) -> dict:
 def way(model: Model) -> dict:
     """Which way the engine takes here: device, kernels or plain MLX, form of the matrices."""
     device = mx.default_device()
-    gpu = device.type == mx.DeviceType.gpu
+    gpu = on_gpu()
     info = mx.device_info() if gpu else {}
     if kernels.available():
         why = "Metal kernels"
@@ -128,7 +129,7 @@ def extrapolated(result: dict, codec: float) -> dict:
 def counted(model: DualAR, layers: int) -> dict:
     """Nodes, launches and host seconds of a frame's graph: of this model on a GPU; elsewhere of a skeleton of it with
     so many layers in the Slow-AR, at tiny widths, as a GPU would get it, without and with kernels."""
-    if mx.default_device().type == mx.DeviceType.gpu:
+    if on_gpu():
         return {"of": "this model", ("kernels" if kernels.available() else "plain"): _describe(model, None)}
     with tempfile.TemporaryDirectory() as folder:
         slow = dataclasses.replace(model.config.slow, layers=layers)

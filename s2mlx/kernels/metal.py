@@ -17,6 +17,8 @@ from typing import Callable
 
 import mlx.core as mx
 
+from ..device import on_gpu
+
 _BODY = re.compile(r"^//: kernel (\w+)\(([^)]*)\)(?:\n//:)? *-> (.*)$", re.M)
 _INCLUDE = re.compile(r'^#include "([\w.]+)"$', re.M)
 
@@ -64,8 +66,7 @@ def _text(file: str) -> str:
 
 def available() -> bool:
     """Whether kernels run here: a Metal device is in use and `S2MLX_KERNELS` is not `off`."""
-    return (os.environ.get("S2MLX_KERNELS", "").lower() != "off" and mx.metal.is_available()
-            and mx.default_device().type == mx.DeviceType.gpu)
+    return (os.environ.get("S2MLX_KERNELS", "").lower() != "off" and mx.metal.is_available() and on_gpu())
 
 
 # Generous, since MLX's own products use short floats on some chips if MLX_ENABLE_TF32 is 1; a wrong kernel is off by

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import mlx.core as mx
 
+from ..device import on_gpu
 from . import metal
 
 MAX_TOP_K = 256         # what the kernel's threadgroup memory holds; more than that takes the reference
@@ -79,7 +80,7 @@ def _choose(logits, uniforms, window, may_end, settings, again):
     key = ("sampler", logits.dtype, window.shape[1], again)
     if 0 < settings.top_k <= MAX_TOP_K and metal.trusted(key, _launch, sampler_reference, lambda: _sample(arguments)):
         return _launch(*arguments)
-    if mx.default_device().type == mx.DeviceType.gpu:
+    if on_gpu():
         return _compiled(Settings(*settings), again)(*arguments[:4])
     return sampler_reference(*arguments)
 

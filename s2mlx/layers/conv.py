@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 import mlx.core as mx
 import numpy as np
 
+from ..device import on_gpu
 from ..kernels import conv as kernel
 from .conv_trial import kernels_win
 from .elementwise import snake as snake_function
-from .forms import on_gpu
 from .matmul import host_blas, matmul
 
 

@@ -11,7 +11,7 @@ from functools import wraps
 
 import mlx.core as mx
 
-from .forms import on_gpu
+from ..device import on_gpu
 
 
 def fused(function: Callable) -> Callable:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 from gguf.constants import GGMLQuantizationType
 
+from ..device import on_gpu
 from ..kernels.dequantize import dequantize_rows
 from ..kernels.qmv import qmv
 from ..weights import affine
@@ -181,10 +182,6 @@ class Parts:
 
     def matmul(self, x):
         return mx.concatenate([p.matmul(x) for p in self.parts], axis=-1)
-
-
-def on_gpu() -> bool:
-    return mx.default_device().type == mx.DeviceType.gpu
 
 
 def _by_pieces(x, shape, open_rows):

@@ -8,9 +8,9 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-import mlx.core as mx
 from gguf.constants import GGMLQuantizationType
 
+from ..device import on_gpu
 from ..errors import ModelError
 from . import affine
 
@@ -41,7 +41,7 @@ class Part(NamedTuple):
     @property
     def packed(self) -> int:
         """Bytes in memory when it is kept as small as MLX's own operations allow: on a GPU they cast as they go."""
-        if self.role == "other" and not _on_gpu():
+        if self.role == "other" and not on_gpu():
             return 4 * self.elements
         if self.role == "matrix" and self.type in affine.KINDS:
             return self.elements * affine.BITS[self.type] // 8 + self.elements // affine.GROUP * 8
@@ -64,13 +64,13 @@ def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str,
     """
     from ..kernels import available
 
-    raw = _on_gpu() and available()
+    raw = on_gpu() and available()
     least = sum(part.kept(Storage.RAW if raw else Storage.PACKED) for part in parts.values())
     most = machine_memory() if memory_limit is None else memory_limit
     if least > most:
         raise ModelError(f"{path}: the weights need {_size(least, math.ceil)} of memory, {_size(most, math.floor)} are "
                          "allowed; use a smaller quantization")
-    if _on_gpu():
+    if on_gpu():
         return dict.fromkeys(parts, Storage.RAW if raw else Storage.PACKED)
     return _densify(parts, (most // 2 if memory_limit is None else most) - least)
 
@@ -79,10 +79,6 @@ def _size(n: int, rounded) -> str:
     """Bytes in a unit that shows something."""
     unit, name = next(((u, name) for u, name in ((1e9, "GB"), (1e6, "MB")) if n >= u), (1e3, "kB"))
     return f"{rounded(n / unit * 10) / 10:.1f} {name}"
-
-
-def _on_gpu() -> bool:
-    return mx.default_device().type == mx.DeviceType.gpu
 
 
 def _densify(parts, spare) -> dict[str, Storage]:
