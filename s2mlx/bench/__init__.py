@@ -4,6 +4,7 @@
     report      that dictionary for people
     first_audio time to first audio, cold and warm, in a process of its own
     endurance   memory and speed over minutes of one stream, in a process of its own
+    process     how those two run, and what they tell
     speed       prefill, frame and its parts, batches, codec
     graph       nodes and launches of a frame, counted without running it
     pretend     the engine made to believe that it runs on a GPU, so that its graph can be counted anywhere

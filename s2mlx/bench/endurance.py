@@ -5,14 +5,10 @@
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 
-from ..errors import S2Error
+from . import process
 
 TEXT = "The river runs on, and whoever sits beside it long enough hears the same water speak a different word. "
 _SENTENCES = 60  # of one request; requests follow each other as long as they are needed
@@ -22,18 +18,12 @@ def measure(path, minutes: int, *, tokenizer=None, compat: str | None = None, me
             each: float = 60.0, progress: Callable[[str], None] = lambda what: None) -> list[dict]:
     """Stream `minutes` of speech. After each `each` seconds of it: {speech, took: seconds so far, active: bytes that MLX
     holds, process: the most bytes that the process had so far}."""
-    load = {"model": str(path), "tokenizer": tokenizer and str(tokenizer), "compat": compat,
-            "memory_limit": memory_limit}
+    load = process.load_arguments(path, tokenizer, compat, memory_limit)
     job = {"load": load, "marks": round(60 * minutes / each), "each": each}
     marks = []
-    with subprocess.Popen([sys.executable, "-m", __name__, json.dumps(job)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as process:
-        for line in process.stdout:
-            marks.append(json.loads(line))
-            progress(f"a long stream, {marks[-1]['speech'] / 60:.0f} of {minutes} minutes")
-        fault = process.stderr.read().strip()
-    if process.returncode:
-        raise S2Error(f"the measuring process failed: {(fault or 'no reason given').splitlines()[-1]}")
+    for mark in process.run(__name__, job):
+        marks.append(mark)
+        progress(f"a long stream, {mark['speech'] / 60:.0f} of {minutes} minutes")
     return marks
 
 
@@ -48,9 +38,8 @@ def main(job: dict) -> Iterator[dict]:
             while speech < mark * job["each"]:
                 chunk = next(chunks)
                 speech += len(chunk.samples) / chunk.sample_rate
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             yield {"speech": speech, "took": time.perf_counter() - began, "active": mx.get_active_memory(),
-                   "process": peak if sys.platform == "darwin" else peak * 1024}
+                   "process": process.peak_memory()}
         chunks.close()
 
 
@@ -62,5 +51,4 @@ def _endless(tts) -> Iterator:
 
 
 if __name__ == "__main__":
-    for made in main(json.loads(sys.argv[1])):
-        print(json.dumps(made), flush=True)
+    process.serve(main)

@@ -5,14 +5,10 @@ Stopwatches around the engine's own functions time what `load` and `stream` real
 
 from __future__ import annotations
 
-import json
-import resource
-import subprocess
-import sys
 import time
 from collections import defaultdict
 
-from ..errors import S2Error
+from . import process
 
 TEXT = "This is how long it takes until you hear me."
 
@@ -24,13 +20,9 @@ def measure(path, *, tokenizer=None, compat: str | None = None, memory_limit: in
     the process had.
 
     Cold means a new process; whether the file is still in the system's cache is not ours to say."""
-    load = {"model": str(path), "tokenizer": tokenizer and str(tokenizer), "compat": compat,
-            "memory_limit": memory_limit}
-    job = {"load": load, "text": text, "began": time.time()}
-    done = subprocess.run([sys.executable, "-m", __name__, json.dumps(job)], capture_output=True, text=True)
-    if done.returncode:
-        raise S2Error(f"the measuring process failed: {(done.stderr.strip() or 'no reason given').splitlines()[-1]}")
-    return json.loads(done.stdout)
+    load = process.load_arguments(path, tokenizer, compat, memory_limit)
+    [found] = process.run(__name__, {"load": load, "text": text, "began": time.time()})
+    return found
 
 
 def main(job: dict) -> dict:
@@ -61,8 +53,7 @@ def main(job: dict) -> dict:
         cold["total"] = time.time() - job["began"]
         warm = _first_chunk(tts, watch, job["text"])
     warm["total"] = sum(warm.values())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    memory["process_peak"] = peak if sys.platform == "darwin" else peak * 1024
+    memory["process_peak"] = process.peak_memory()
     return {"cold": cold, "warm": warm, "memory": memory}
 
 
@@ -105,7 +96,4 @@ class _Stopwatch:
 
 
 if __name__ == "__main__":
-    try:
-        print(json.dumps(main(json.loads(sys.argv[1]))))
-    except S2Error as fault:
-        sys.exit(str(fault))
+    process.serve(lambda job: [main(job)])
