@@ -20,7 +20,7 @@ from ..weights import affine
 from ..weights.official import MAX_JSON, config_json
 from ..weights.packed import OWN
 from . import Converted
-from .encode import chunks, workers
+from .encode import Progress, chunks, workers
 from .output import Output, synced
 from .safetensors_writer import header
 from .source import PAPERS, Source
@@ -51,7 +51,7 @@ def write_folder(source: Source, target: Path, type: str, force: bool, on_plan, 
     total = sum(len(head) + size for head, size in heads.values()) + sum(map(len, small.values()))
     output.check_space(total)
     on_plan(made)
-    progress = _Progress(made.source_bytes, on_progress)
+    progress = Progress(made.source_bytes, on_progress)
     with output, workers() as pool:
         for name, jobs in files.items():
             with open(output.temporary / name, "xb") as file:
@@ -133,12 +133,3 @@ def _json(source: Source, config: dict) -> bytes:
     if len(text) > MAX_JSON:
         raise ModelError(f"{source.path}: its metadata take {len(text) >> 20} MiB as config.json, more than is read")
     return text
-
-
-class _Progress:
-    def __init__(self, total: int, report):
-        self.done, self.total, self.report = 0, total, report
-
-    def add(self, read: int) -> None:
-        self.done += read
-        self.report(self.done, self.total)

@@ -12,7 +12,7 @@ from ..model_facts import is_s2_pro
 from ..weights.blocks import FLOATS
 from ..weights.gguf_file import MAX_HEADER
 from . import Converted
-from .encode import chunks, workers
+from .encode import Progress, chunks, workers
 from .gguf_writer import header, padding, value
 from .output import Output, synced
 from .source import Source
@@ -69,12 +69,11 @@ def file_type(type: str) -> LlamaFileType:
 
 
 def _write_tensors(file, made: Plan, pool, on_progress) -> None:
-    done, total = 0, made.source_bytes
+    progress = Progress(made.source_bytes, on_progress)
     for job in made.jobs:
         written = 0
         for part, read in chunks(job, pool):
             written += file.write(part)
-            done += read
-            on_progress(done, total)
+            progress.add(read)
         assert written == job.nbytes, (job.name, written)
         file.write(bytes(padding(written)))

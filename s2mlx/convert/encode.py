@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -59,6 +59,17 @@ def chunks(job: Job, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int
             yield future.result(), read
     finally:
         tensor.region.release()
+
+
+class Progress:
+    """How much of the source was read, told as it grows: report(bytes read, bytes in all)."""
+
+    def __init__(self, total: int, report: Callable[[int, int], None]):
+        self._done, self._total, self._report = 0, total, report
+
+    def add(self, read: int) -> None:
+        self._done += read
+        self._report(self._done, self._total)
 
 
 class _Used:
