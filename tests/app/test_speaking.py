@@ -263,14 +263,19 @@ async def test_no_path_that_is_typed_breaks_the_form(make_app, typed):
         assert app.is_running and (app.screen.query("#trouble") or app._notifications)
 
 
+async def asked_to_save(pilot, studio, path):
+    """Speech under way, three pieces of it made, and the form that saves it filled in."""
+    app, studio.engine.gate = pilot.app, threading.Semaphore(2)
+    await pilot.press("ctrl+s")
+    await until(pilot, lambda: app._main.made and len(app._main.made.samples) == 3)
+    await pilot.press("ctrl+o")
+    app.screen.query_one("#field-path").value = str(path)
+
+
 async def test_speech_is_saved_whole_though_asked_for_while_it_is_made(make_app, studio, tmp_path):
-    studio.engine.gate = threading.Semaphore(2)
     app = make_app()
     async with running(app) as pilot:
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: app._main.made and len(app._main.made.samples) == 3)
-        await pilot.press("ctrl+o")
-        app.screen.query_one("#field-path").value = str(tmp_path / "x.wav")
+        await asked_to_save(pilot, studio, tmp_path / "x.wav")
         app.screen.query_one("#field-codes").value = True
         await pilot.press("enter")
         await until(pilot, lambda: app._notifications)
@@ -282,13 +287,9 @@ async def test_speech_is_saved_whole_though_asked_for_while_it_is_made(make_app,
 
 
 async def test_what_was_stopped_is_saved_as_such(make_app, studio, tmp_path):
-    studio.engine.gate = threading.Semaphore(2)
     app = make_app()
     async with running(app) as pilot:
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: app._main.made and len(app._main.made.samples) == 3)
-        await pilot.press("ctrl+o")
-        app.screen.query_one("#field-path").value = str(tmp_path / "x.wav")
+        await asked_to_save(pilot, studio, tmp_path / "x.wav")
         await pilot.press("enter", "escape")
         await until(pilot, lambda: not app.jobs.running)
         assert studio.files and state(app).startswith(f"saved {tmp_path / 'x.wav'}: 0.") and "stopped" in state(app)
