@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from s2mlx.codes_file import npy
 from s2mlx.whole import write_bytes
 
 from .. import figures
@@ -59,7 +59,7 @@ class Saving:
                 samples = studio.finished(found.samples, found.rate, trim=settings.trim, normalize=settings.normalize)
                 studio.write_audio(path, samples, found.rate)
                 for beside in _beside(values):
-                    write_bytes(beside, _npy(found.codes))
+                    write_bytes(beside, npy(found.codes))
                 length = figures.seconds(len(samples) / found.rate)
                 return f"saved {path}" + (f": {length}, up to where the speech was stopped" if found.cut else "")
 
@@ -78,9 +78,3 @@ class Saving:
 
 def _beside(values: dict) -> list[Path]:
     return [typed(values["path"]).with_suffix(".npy")] if values.get("codes") else []
-
-
-def _npy(codes: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    np.save(file, codes, allow_pickle=False)
-    return file.getvalue()

@@ -9,13 +9,13 @@ Samples are float32 [n], codes int32 [num_codebooks, frames].
 
 from __future__ import annotations
 
-import io
 import sys
 import time
 
 import numpy as np
 
 from ..audio.files import AudioWriter, pcm16, stream_wav_header
+from ..codes_file import npy
 from . import paths
 from .interrupts import uninterrupted
 
@@ -137,9 +137,7 @@ class Stream:
 
 def save_codes(path: str, codes) -> None:
     """Write int32 [num_codebooks, frames] as .npy, `-` is stdout."""
-    packed = io.BytesIO()
-    np.save(packed, np.ascontiguousarray(codes, dtype=np.int32))
-    paths.write_whole(path, packed.getvalue())
+    paths.write_whole(path, npy(codes))
 
 
 def open_audio(path: str, rate: int, raw: bool):
