@@ -69,6 +69,11 @@ class DualAR:
         """An empty past."""
         return KVCache(self.config.slow.layers, self.cache_dtype)
 
+    def kv_bytes(self, positions: int) -> int:
+        """Bytes of keys and values of one sequence's `positions`."""
+        slow = self.config.slow
+        return 2 * slow.layers * slow.kv_heads * slow.head_dim * self.cache_dtype.size * positions
+
     def prefill(self, matrix: np.ndarray, cache: KVCache, keep_going: Callable[[], bool] = lambda: True):
         return self.slow.prefill(matrix, cache, keep_going)
 

@@ -29,10 +29,13 @@ from .prompt import SPEAKER_TAG, Prompt, Turn, build_prompt, frame_columns
 from .schedule import PIECES, Schedule, largest_piece
 from .speech import CANCELLED, AudioChunk, Stats
 from .voice import Voice
+from .weights.storage import machine_memory
 
 _PREFIX_BYTES = 512 << 20
 _POLL = 0.05  # seconds
+# Passes at once, if memory allows: the first pass of the Fast-AR then has 8 rows, which one launch of our kernels takes.
 DEFAULT_BATCH = 4
+_PASS = 1536  # positions of a pass and its prompt: half a minute of speech in an average voice
 COMFORTABLE_LEAD = 4.0  # seconds of sound ahead of the listener
 MOST_LEAD = 600.0  # so far ahead, the model waits: a book would fill the memory, and is for nobody once it is stopped
 
@@ -74,6 +77,7 @@ class _Run:
         self.voices, self.options, self.seed = list(voices), options, seed
         self.keep_going = keep_going if lead is None else lambda: self._wait_for_listener(keep_going)
         self.lead, self.parts = lead, parts
+        self.default_batch = default_batch(self.model)
         self.history: list[Turn] = []
         self.seen: tuple[np.ndarray, KVCache] | None = None  # columns of the last turn, and the cache that has them
         self.began = time.perf_counter()
@@ -169,7 +173,7 @@ class _Run:
     def _width(self) -> int:
         """How many passes may run at once. With a listener, one, until a few seconds of sound are ahead: several at once
         are each slower than one alone."""
-        most = self.options.batch or DEFAULT_BATCH
+        most = self.options.batch or self.default_batch
         if self.lead is None:
             return most
         return most if self.first_audio is not None and self.lead() > COMFORTABLE_LEAD else 1
@@ -277,6 +281,12 @@ class _Piece:
     def _take(self, frames: int) -> np.ndarray:
         codes, self.waiting = self.waiting[:frames], self.waiting[frames:]
         return np.stack(codes, axis=1) if codes else np.zeros((self.run.config.num_codebooks, 0), np.int32)
+
+
+def default_batch(model: Model) -> int:
+    """How many passes to run at once on this machine: as many as half of the memory that the weights leave can hold."""
+    spare = (machine_memory() - mx.get_active_memory()) // 2
+    return max(1, min(DEFAULT_BATCH, spare // model.dual_ar.kv_bytes(_PASS)))
 
 
 def worst(reasons: list[str]) -> str:

@@ -63,7 +63,7 @@ def measure(path: Path, *, tokenizer=None, compat: str | None = None, memory_lim
     result["rtf"] = (times.median + steady) / frame_seconds
 
     reads = weights.frame_reads(dual_ar)
-    reads["kv"] = kv_bytes(dual_ar, positions)
+    reads["kv"] = dual_ar.kv_bytes(positions)  # of one sequence
     total = sum(reads.values())
     result["reads"] = reads | {"total": total, "bound": total / bandwidth}
     cut = config.slow.layers < _FULL_LAYERS and config.slow.dim == ModelConfig().slow.dim
@@ -107,12 +107,6 @@ def way(model: Model) -> dict:
     return {"device": "gpu" if gpu else "cpu", "device_name": info.get("device_name", "CPU"), "mlx": mx.__version__,
             "kernels": kernels.available(), "path": why,
             "forms": {"slow": weights.forms(model.dual_ar.slow), "fast": weights.forms(model.dual_ar.fast)}}
-
-
-def kv_bytes(model: DualAR, positions: int) -> int:
-    """Keys and values that one frame of one sequence reads after `positions`."""
-    slow = model.config.slow
-    return 2 * slow.layers * slow.kv_heads * slow.head_dim * model.new_cache().dtype.size * positions
 
 
 def extrapolated(result: dict, codec: float) -> dict:

@@ -210,6 +210,15 @@ def test_passes_that_are_over_leave_nothing_behind(model, voice):
     assert len(alive) > 9 and max(alive[4:]) <= max(alive[:4])
 
 
+def test_how_many_passes_run_at_once_is_the_machine_s_to_say(model, monkeypatch):
+    held = mx.get_active_memory()
+    for lanes, wanted in ((0.5, 1), (2.5, 2), (3.5, 3), (1000, 4)):
+        memory = held + int(2 * lanes * model.dual_ar.kv_bytes(speaking._PASS))
+        monkeypatch.setattr(speaking, "machine_memory", lambda: memory)
+        monkeypatch.setattr(speaking.mx, "get_active_memory", lambda: held)
+        assert speaking.default_batch(model) == wanted
+
+
 def test_a_book_is_prepared_as_it_is_spoken(model, voice, monkeypatch):
     """Not all of it before the next frame: a listener would hear a hole, and a cancel would wait."""
     built, build = [], speaking.build_prompt
