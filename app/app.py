@@ -14,22 +14,22 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from s2mlx.errors import S2Error
-from s2mlx.voice_names import check_name, key
+from s2mlx.voices import check_name, key
 
-from . import settings as settings_file
 from .commands import commands
-from .engine import Player, Studio, Synthesizer
-from .engine_room import Dropped, EngineRoom
-from .fitting import Fitting
-from .history import History, Utterance, distinct_options
+from .engine.fitting import Fitting
+from .engine.loader import Dropped, EngineRoom
+from .engine.shapes import Player, Studio, Synthesizer
 from .jobs import Job, JobEnded, JobProgressed, Jobs
+from .recording.takes import Takes
 from .screens.help import HelpScreen, key_groups
 from .screens.history import HistoryScreen
 from .screens.main import MainScreen
 from .screens.settings import SettingsScreen
-from .session import Session
-from .speaking import Made
-from .takes import Takes
+from .speaking.utterance import Made
+from .state import settings as settings_file
+from .state.history import History, Utterance, distinct_options
+from .state.session import Session
 from .themes import ALL
 from .widgets.key_line import SMALLEST
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual.app import SystemCommand
 from textual.screen import Screen
 
-from s2mlx.text_file import read_text_file
+from s2mlx.files import read_text_file
 
 from .paths import readable, typed
 from .screens.form import Field, Form

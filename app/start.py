@@ -7,11 +7,11 @@ import sys
 from typing import Any
 
 from s2mlx.errors import UsageError
-from s2mlx.locations import config_dir, state_dir
-from s2mlx.voice_names import key
+from s2mlx.files import config_dir, state_dir
+from s2mlx.voices import key
 
 from .app import S2App
-from .studio import LocalStudio
+from .engine.local import LocalStudio
 from .terminal import own_terminal
 
 INTERRUPTED = 130  # exit code, as the command has it

@@ -13,10 +13,10 @@ import numpy as np
 
 from .config import ModelConfig
 from .errors import AudioError, GenerationError, UsageError, VoiceError
-from .models import FoundModel, find_model
 from .options import Options
-from .speech import CANCELLED, Audio, AudioChunk, Pass
-from .voice import Voice
+from .results import CANCELLED, Audio, AudioChunk, Pass
+from .voices.voice import Voice
+from .weights.catalog import FoundModel, find_model
 from .worker import Closed, Worker
 
 LONGEST_REFERENCE = 60.0  # seconds; a reference is best at 5 to 30
@@ -49,7 +49,7 @@ class Synthesizer:
         # also when the interpreter ends, which must not find the thread inside MLX
         weakref.finalize(self, self._worker.close)
         try:
-            self._speaking, self.memory = self._worker.call(
+            self._engine, self.memory = self._worker.call(
                 lambda keep_going: _load(found.path, tokenizer, compat, memory_limit, on_progress, keep_going))
         except BaseException:
             self._worker.close()
@@ -58,7 +58,7 @@ class Synthesizer:
 
     @property
     def config(self) -> ModelConfig:
-        return self._speaking.model.config
+        return self._engine.model.config
 
     @property
     def name(self) -> str:
@@ -66,16 +66,16 @@ class Synthesizer:
 
     @property
     def sample_rate(self) -> int:
-        return self._speaking.model.codec_config.sample_rate
+        return self._engine.model.codec_config.sample_rate
 
     @property
     def frame_samples(self) -> int:
         """Samples per frame."""
-        return self._speaking.model.codec_config.frame_samples
+        return self._engine.model.codec_config.frame_samples
 
     @property
     def num_codebooks(self) -> int:
-        return self._speaking.model.codec_config.num_codebooks
+        return self._engine.model.codec_config.num_codebooks
 
     def say(self, text: str, *, voice: Voice | str | Path | list | None = None, options: Options | None = None,
             on_chunk: Callable[[AudioChunk], None] | None = None, cancel: threading.Event | None = None,
@@ -108,9 +108,9 @@ class Synthesizer:
         voices = [_voice(v) for v in voices]
         for v in voices:
             v.check(self.config)
-        self._speaking.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
+        self._engine.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
         seed = secrets.randbits(32) if options.seed is None else options.seed
-        work = lambda keep_going: self._speaking.speak(text, voices, options, seed, keep_going, lead)
+        work = lambda keep_going: self._engine.speak(text, voices, options, seed, keep_going, lead)
         return self._worker.stream(work, cancel)
 
     def clone(self, clip, transcript: str, *, name: str = "", cancel: threading.Event | None = None) -> Voice:
@@ -124,15 +124,15 @@ class Synthesizer:
     def warm_up(self) -> None:
         """Build the Metal kernels and bring in the weights that the first request would wait for, by a few frames that
         nobody hears: for programs that load long before they speak. Where no kernels run it does nothing."""
-        from .kernels import available
+        from . import device
 
-        if available() and self._speaking.model.config.slow is not None:
-            self._worker.call(self._speaking.warm_up)
+        if device.kernels_available() and self._engine.model.config.slow is not None:
+            self._worker.call(self._engine.warm_up)
 
     def close(self) -> None:
         """Cancel what runs, refuse what waits, end the thread, free the weights; returns within two seconds, while work that
         cannot be stopped so soon ends by itself."""
-        self._worker.close(last=self._speaking.release)
+        self._worker.close(last=self._engine.release)
 
     def __enter__(self) -> Synthesizer:
         return self
@@ -142,7 +142,7 @@ class Synthesizer:
 
     def _whole(self, chunks: list[AudioChunk], options: Options) -> Audio:
         from .audio.loudness import peak_normalize, trim_end
-        from .speaking import worst
+        from .request.run import worst
 
         passes, frames = [], 0
         for chunk in chunks:
@@ -166,7 +166,7 @@ class CodecHandle:
     """The model's codec, run on its thread."""
 
     def __init__(self, owner: Synthesizer):
-        self._worker, self._model = owner._worker, owner._speaking.model
+        self._worker, self._model = owner._worker, owner._engine.model
 
     def encode(self, samples: np.ndarray, cancel: threading.Event | None = None) -> np.ndarray:
         """samples float32 [n], n > 0, mono at the model's rate -> codes int32 [num_codebooks, frames]."""
@@ -192,7 +192,7 @@ class CodecHandle:
 
 
 def _voice(voice) -> Voice:
-    from .voice_library import VoiceLibrary
+    from .voices.library import VoiceLibrary
 
     if isinstance(voice, Voice):
         return voice
@@ -206,7 +206,7 @@ def _voice(voice) -> Voice:
 def read_clip(clip, rate: int) -> np.ndarray:
     """A reference clip as samples float32 [n] mono at `rate`: from a file, or from (samples, their rate)."""
     from .audio.files import read_audio
-    from .audio.resample import resample
+    from .audio.rates import resample
 
     if isinstance(clip, (str, os.PathLike)):
         samples = read_audio(clip, rate)
@@ -237,8 +237,8 @@ def _given(clip) -> tuple[np.ndarray, float]:
 def _load(path, tokenizer, compat, memory_limit, on_progress, keep_going):
     import mlx.core as mx
 
-    from .model import load_model
-    from .speaking import Speaking
+    from .networks.load import load_model
+    from .request.run import Engine
 
     def progress(done, total):
         if not keep_going():
@@ -247,7 +247,7 @@ def _load(path, tokenizer, compat, memory_limit, on_progress, keep_going):
             on_progress(done, total)
 
     model = load_model(path, tokenizer, compat, memory_limit, progress)
-    return Speaking(model), mx.get_active_memory()
+    return Engine(model), mx.get_active_memory()
 
 
 def _finished(result, keep_going):

@@ -23,7 +23,7 @@ class Closed(S2Error):
     """The synthesizer was closed while, or before, the request was served; or it belongs to a parent process."""
 
 
-class Request:
+class Task:
     """One piece of work: a generator function run on the worker, its items read by any thread."""
 
     def __init__(self, work: Callable[[Callable[[], bool]], Iterator[Any]], cancel: threading.Event | None):
@@ -39,7 +39,7 @@ class Results:
     """The items of a request as they come; an error of the work is raised here. Closing this iterator, or letting go of
     it, abandons the request, also before the first item was asked for (which a generator would not notice)."""
 
-    def __init__(self, request: Request):
+    def __init__(self, request: Task):
         self._request, self._process = request, os.getpid()
 
     def __iter__(self) -> Results:
@@ -70,7 +70,7 @@ class Results:
 class Worker:
     def __init__(self, name: str = "s2mlx"):
         self._closing = threading.Event()
-        self._requests: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._process = os.getpid()
         # a daemon, so that a process that forgets to close still ends
@@ -82,7 +82,7 @@ class Worker:
         """Queue `work(keep_going)`, a generator function; returns its items. `keep_going()` turns False when the caller
         cancels, stops listening, or the worker closes: the work then ends by itself."""
         _refuse_in_a_child_of(self._process)
-        request = Request(work, cancel)
+        request = Task(work, cancel)
         with self._lock:
             if self._closing.is_set():
                 raise Closed("the synthesizer is closed")
@@ -117,7 +117,7 @@ class Worker:
                 request.results.put((_END, Closed("the synthesizer was closed")))
         self._last()
 
-    def _run(self, request: Request) -> BaseException | None:
+    def _run(self, request: Task) -> BaseException | None:
         """Serve one request; what it raised, if anything. The worker itself survives every fault."""
         if self._closing.is_set():
             return Closed("the synthesizer was closed")

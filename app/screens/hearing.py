@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from s2mlx.speech import CANCELLED, LENGTH
+from s2mlx.results import CANCELLED, LENGTH
 
 from ..jobs import Job
-from ..speaking import Listening, Sounding, Speaking, SpeechFrames, SpeechMade, SpeechUnheard
+from ..speaking.utterance import Listening, Sounding, Speaking, SpeechFrames, SpeechMade, SpeechUnheard
 from ..widgets.status_line import Figures, slow_advice
 from .saving import Saving, Sound
 

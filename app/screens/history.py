@@ -12,9 +12,9 @@ from textual.screen import Screen
 from textual.widgets import DataTable, Label, Static
 
 from .. import figures
-from ..history import Utterance
 from ..jobs import Job
-from ..speaking import Listening
+from ..speaking.utterance import Listening
+from ..state.history import Utterance
 from ..widgets.key_line import KeyLine
 from ..widgets.voice_list import OWN
 from .saving import Saving, Sound

@@ -12,11 +12,10 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import TextArea
 
-
 from .. import tags
-from ..follow import Follower
 from ..jobs import Job
-from ..speaking import Made, Request, Sounding, Speaking
+from ..speaking.follow import Follower
+from ..speaking.utterance import Made, Script, Sounding, Speaking
 from ..widgets.editor import Editor
 from ..widgets.key_line import KeyLine
 from ..widgets.status_line import StatusLine
@@ -173,7 +172,7 @@ class MainScreen(Hearing, VoiceActions, Screen):
             return
         self._speak_when_loaded = False
         self.silence()
-        request = Request(text, names, options)
+        request = Script(text, names, options)
         rate = room.engine.sample_rate
         speaking = Speaking(
             self.app.studio,

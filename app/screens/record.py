@@ -18,9 +18,9 @@ from textual.widgets import Input, Label, Select
 
 from .. import figures
 from ..jobs import Job
-from ..session import Recovered
-from ..speaking import Listening
-from ..taking import Taking
+from ..recording.live_take import Taking
+from ..speaking.utterance import Listening
+from ..state.session import Recovered
 from ..widgets.device_select import DeviceSelect
 from ..widgets.key_line import KeyLine
 from ..widgets.level_meter import LevelMeter
@@ -28,7 +28,17 @@ from ..widgets.reading_card import ReadingCard
 from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
 from .review import (
-    CHECKING, CLONING, COUNTING, IDLE, KEEPING, LONGEST, RECORDING, REVIEW, SHORTEST, Recorded, TakeReview
+    CHECKING,
+    CLONING,
+    COUNTING,
+    IDLE,
+    KEEPING,
+    LONGEST,
+    RECORDING,
+    REVIEW,
+    SHORTEST,
+    Recorded,
+    TakeReview,
 )
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ import numpy as np
 from textual.widgets import Input
 
 from .. import figures
-from ..engine_room import Dropped
+from ..engine.loader import Dropped
 from ..jobs import Job
-from ..speaking import Listening
+from ..speaking.utterance import Listening
 
 LONGEST, SHORTEST = 30.0, 5.0  # seconds of a reference
 

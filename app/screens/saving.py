@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from s2mlx.codes_file import npy
-from s2mlx.whole import write_bytes
+from s2mlx.files import npy_bytes, write_bytes
 
 from .. import figures
 from ..jobs import Job
@@ -59,7 +58,7 @@ class Saving:
                 samples = studio.finished(found.samples, found.rate, trim=settings.trim, normalize=settings.normalize)
                 studio.write_audio(path, samples, found.rate)
                 for beside in _beside(values):
-                    write_bytes(beside, npy(found.codes))
+                    write_bytes(beside, npy_bytes(found.codes))
                 length = figures.seconds(len(samples) / found.rate)
                 return f"saved {path}" + (f": {length}, up to where the speech was stopped" if found.cut else "")
 

@@ -14,10 +14,10 @@ from textual.widgets import Checkbox, Input, Label, Select
 
 from s2mlx.errors import UsageError
 
+from ..state.settings import THEMES, parse
 from ..widgets.check import Check
 from ..widgets.device_select import DeviceSelect
 from ..widgets.key_line import KeyLine
-from ..settings import THEMES, parse
 
 if TYPE_CHECKING:
     from ..app import S2App

@@ -9,9 +9,9 @@ from textual.widgets import OptionList
 
 from s2mlx.errors import S2Error
 
-from ..envelope import blocks
-from ..widgets.voice_list import OWN, VoiceList, VoiceRow
 from ..jobs import Job
+from ..speaking.envelope import blocks
+from ..widgets.voice_list import OWN, VoiceList, VoiceRow
 from .voice_forms import VoiceForms
 
 

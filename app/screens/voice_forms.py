@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from s2mlx.voice_names import check_name
+from s2mlx.voices import check_name
 
-from ..engine_room import Dropped
+from ..engine.loader import Dropped
 from ..jobs import Job
 from ..paths import readable, typed, writable
 from .choice import Choice

@@ -8,7 +8,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Select
 
-from ..reading import languages, sentence
+from ..recording.sentence import languages, sentence
 from .wrapped import WrappedText
 
 TITLE = "Read this aloud, or write your own words"

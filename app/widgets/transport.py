@@ -10,8 +10,8 @@ from collections.abc import Callable
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Button
 
 # of (label, key), from the widest on

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
 from textual.strip import Strip
-
-import numpy as np
 
 from .. import figures
 from .waveform import Waveform

@@ -5,6 +5,7 @@ The last row is a ruler: `━` heard, `┿` the playhead, `─` made and waiting
 
 from __future__ import annotations
 
+import numpy as np
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Region
@@ -12,10 +13,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-import numpy as np
-
 from .. import figures
-from ..envelope import Envelope, braille
+from ..speaking.envelope import Envelope, braille
 
 
 class Waveform(Widget):

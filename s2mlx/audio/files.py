@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import AudioError
 from . import cut_short, foreign
-from .resample import StreamResampler
+from .rates import StreamResampler
 from .wav import UNKNOWN_LENGTH, encode_wav, pcm16, stream_wav_header
 from .writer import WRITABLE, AudioWriter, check_ending, write_audio
 

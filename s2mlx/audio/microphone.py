@@ -7,10 +7,10 @@ import threading
 import numpy as np
 
 from ..errors import DeviceError
-from .backend import Backend
+from .hardware.backend import Backend
+from .hardware.watchdog import Watchdog
 from .meter import Level, Meter
-from .resample import resample
-from .watchdog import Watchdog
+from .rates import resample
 from .verdict import Take, Verdict, check, silence_hint, speech_span, trim
 
 __all__ = ["Recorder", "Take", "Verdict", "check", "trim", "speech_span", "silence_hint", "Level"]
@@ -30,19 +30,19 @@ class Recorder:
     def __init__(self, rate: int, device: int | str | None = None, backend: Backend | None = None,
                  max_seconds: float = MAX_SECONDS):
         if backend is None:
-            from .portaudio import PortAudio
+            from .hardware.portaudio import PortAudio
 
             backend = PortAudio()
         self.rate = rate
         self._query, self._backend, self._max_seconds = device, backend, max_seconds
         self._changed = threading.Condition()
-        self._run: _Run | None = None
+        self._run: _Capture | None = None
 
     def start(self) -> None:
         """Open the device and record from the first sound on. Returns at once; see `wait_ready`."""
         if self._run is not None:
             self._run.end()
-        self._run = _Run(self._backend, self._query, self._max_seconds, self._changed)
+        self._run = _Capture(self._backend, self._query, self._max_seconds, self._changed)
 
     def wait_ready(self, timeout: float = 5.0) -> bool:
         """Until sound arrives: True. False at the timeout, or with `error` set."""
@@ -145,13 +145,13 @@ class Recorder:
                 run.error = DeviceError(f"{run.device.name if run.device else 'the microphone'} does not answer")
             return run.error
 
-    def _started(self) -> _Run:
+    def _started(self) -> _Capture:
         if self._run is None:
             raise DeviceError("no recording is running")
         return self._run
 
 
-class _Run:
+class _Capture:
     """One take in the making: the thread that reads, and what it has read. Guarded by `changed`."""
 
     def __init__(self, backend: Backend, query, max_seconds: float, changed: threading.Condition):

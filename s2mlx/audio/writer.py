@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import AudioError
-from .resample import StreamResampler
+from .rates import StreamResampler
 from .wav import HEADER_BYTES, pcm16, wav_header
 
 # ending -> (libsndfile format, subtype, compression level); the levels come to about 125 kbit/s of mono speech.

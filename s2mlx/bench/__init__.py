@@ -16,6 +16,6 @@
 
 def run(path, **settings) -> dict:
     """Measure the model at `path`; settings and result as `figures.measure` has them."""
-    from .figures import measure
+    from .measure import measure
 
     return measure(path, **settings)

@@ -31,14 +31,15 @@ def main(job: dict) -> dict:
     import mlx.core as mx
 
     import s2mlx
-    from s2mlx import model, speaking
     from s2mlx.codec.codec import CodecStream
-    from s2mlx.dual_ar import DualAR
+    from s2mlx.networks import load
+    from s2mlx.networks.dual_ar import DualAR
+    from s2mlx.request import run
 
     cold["imports"] = time.perf_counter() - began
     watch = _Stopwatch()
-    for part, owner, name in (("open", model, "open_checkpoint"), ("tokenizer", model, "load_tokenizer"),
-                              ("prompt", speaking, "build_prompt"), ("prefill", DualAR, "prefill"),
+    for part, owner, name in (("open", load, "open_checkpoint"), ("tokenizer", load, "load_tokenizer"),
+                              ("prompt", run, "build_prompt"), ("prefill", DualAR, "prefill"),
                               ("codec", CodecStream, "decode")):
         watch.around(part, owner, name)
 

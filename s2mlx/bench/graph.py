@@ -22,9 +22,9 @@ from itertools import islice
 import mlx.core as mx
 import numpy as np
 
-from ..dual_ar import DualAR
+from ..networks.dual_ar import DualAR
+from ..networks.sampler import uniforms
 from ..options import Sampling
-from ..sampler import uniforms
 
 # Nodes that only look at their input's memory in another way: no launch on a GPU.
 _VIEWS = frozenset("Broadcast BroadcastAxes Reshape Transpose Squeeze ExpandDims Slice Split AsStrided Flatten "
@@ -120,8 +120,8 @@ def host_seconds(model: DualAR, *, batch: int = 1, sampling: Sampling | None = N
 
 def frame_builder(model: DualAR, *, batch: int = 1, sampling: Sampling | None = None):
     """-> build(): the next frame after a short prompt, unevaluated, always the same: (State, cache)."""
-    from ..dual_ar import State
     from ..layers.cache import BatchCache
+    from ..networks.dual_ar import State
 
     codebooks = model.config.num_codebooks
     pick = model.picker(sampling or Sampling())

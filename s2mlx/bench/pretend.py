@@ -14,7 +14,7 @@ from functools import cache
 
 import mlx.core as mx
 
-from .. import kernels as package
+from .. import device
 from ..kernels import metal
 
 _FAST = ("rms_norm", "layer_norm", "rope", "scaled_dot_product_attention")
@@ -47,7 +47,7 @@ def gpu(kernels: bool) -> Iterator[dict[str, mx.array]]:
 
     swaps = [(mx, "default_device", lambda: mx.Device(mx.gpu)), (mx, "dequantize", dequantize),
              *((mx.fast, name, fast(name)) for name in _FAST),
-             (package, "available", lambda: kernels), (metal, "available", lambda: kernels),
+             (device, "kernels_available", lambda: kernels),
              (metal, "trusted", lambda *_, **__: kernels), (metal.Kernel, "__call__", kernel)]
     real = [(owner, name, getattr(owner, name)) for owner, name, _ in swaps]
     try:

@@ -11,11 +11,11 @@ import mlx.core as mx
 import numpy as np
 
 from ..codec import Codec
-from ..dual_ar import DualAR, State
-from ..generate import Request, generate
 from ..layers.cache import BatchCache
+from ..networks.dual_ar import DualAR, State
+from ..networks.generate import Generation, generate
+from ..networks.sampler import RAS_WINDOW, make_sampler, make_semantic_sampler, uniforms
 from ..options import Sampling
-from ..sampler import RAS_WINDOW, make_sampler, make_semantic_sampler, uniforms
 
 WARM_UP = 2           # frames before those that are timed
 _CHUNKS = (1, 4, 16)  # frames that the codec decodes at a time
@@ -62,7 +62,7 @@ def prefill(model: DualAR, positions: int, tries: int = 2) -> Times:
 
 def frames(model: DualAR, positions: int, count: int) -> tuple[Times, float]:
     """A frame of the real loop after a prompt, and the synchronisations it takes."""
-    request = Request(prompt(model, positions), seed=1, max_frames=count + WARM_UP, min_frames=count + WARM_UP)
+    request = Generation(prompt(model, positions), seed=1, max_frames=count + WARM_UP, min_frames=count + WARM_UP)
     with _Count() as synchronisations:
         seconds, before = [], None
         for frame in generate(model, request, Sampling()):

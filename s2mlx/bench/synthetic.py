@@ -19,7 +19,7 @@ from ..config import ModelConfig
 from ..weights.keys import size_keys
 from ..weights.mixes import type_of
 from . import inventory
-from .inventory import Part
+from .inventory import RandomTensor
 
 T = GGMLQuantizationType
 _POOL = 1 << 20  # random weights that are drawn for one matrix; its rows repeat them
@@ -93,7 +93,7 @@ def write_model(folder, shape: Shape, seed: int = 0) -> Path:
     return path
 
 
-def _matrix(rng, part: Part, kind: T) -> np.ndarray:
+def _matrix(rng, part: RandomTensor, kind: T) -> np.ndarray:
     """Random weights as bytes of `kind`, uint8 [rows, row_bytes], from a pool of rows that repeats."""
     rows, columns = part.shape
     pool = min(rows, max(1, _POOL // columns))
@@ -108,7 +108,7 @@ def _matrix(rng, part: Part, kind: T) -> np.ndarray:
     return np.resize(raw, (rows, columns // block * size))
 
 
-def _small(rng, part: Part) -> np.ndarray:
+def _small(rng, part: RandomTensor) -> np.ndarray:
     drawn = rng.standard_normal(min(part.size, _POOL), np.float32) * np.float32(part.std) + np.float32(part.mean)
     return np.resize(drawn.astype(np.float16), part.shape)
 

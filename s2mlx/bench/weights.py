@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..dual_ar import DualAR
 from ..layers.linear import Linear
+from ..networks.dual_ar import DualAR
 
 
 def linears(root) -> Iterator[Linear]:

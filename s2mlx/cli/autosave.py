@@ -13,8 +13,8 @@ from ..errors import S2Error
 
 def keep(kind: str, samples, rate: int) -> Path:
     """Write float32 [n] as WAV under a name of its own: `kind` and the time. S2Error or OSError when that fails."""
-    from ..audio.files import write_audio
-    from ..locations import autosave_dir
+    from ..audio import write_audio
+    from ..files import autosave_dir
 
     folder = autosave_dir()
     folder.mkdir(parents=True, exist_ok=True)

@@ -52,21 +52,21 @@ def run(args, console) -> int:
 def _models(args, console):
     """The files to measure; a synthetic one exists while it is measured."""
     if not args.synthetic:
-        from ..models import find_model
+        from ..weights import find_model
 
         yield find_model(model.named(args)).path
         return
     if args.name is not None or "model" in args.given:
         raise UsageError("--synthetic makes a model of its own: leave out the other")
-    from ..bench import figures, synthetic
-    from ..weights.mixes import TYPES
+    from ..bench import measure, synthetic
+    from ..weights import TYPES
 
     kinds = args.type.lower().split(",")
     if wrong := [kind for kind in kinds if kind not in TYPES]:
         raise UsageError(f"--type: no type {wrong[0]!r}; known: {', '.join(TYPES)}")
     for kind in kinds:
         shape = synthetic.tiny(kind) if args.synthetic == "tiny" else synthetic.full(args.layers, kind)
-        figures.check_room(shape.config, args.prompt, args.frames)
+        measure.check_room(shape.config, args.prompt, args.frames)
         with tempfile.TemporaryDirectory(prefix="s2mlx-bench-") as folder:
             console.progress(f"writing a synthetic model, {kind} ...")
             yield synthetic.write_model(folder, shape)

@@ -26,8 +26,7 @@ def configure(parser) -> None:
 
 def run(args, console) -> int:
     from ..convert import convert
-    from ..model_facts import LICENCE
-    from ..models import find_model
+    from ..weights import LICENCE, find_model
 
     def announce(plan):
         for text in plan.warnings:
@@ -37,7 +36,7 @@ def run(args, console) -> int:
 
     source, began = find_model(args.source).path, time.monotonic()
     made = convert(source, args.target, args.type, force=args.force, on_plan=announce,
-                   on_progress=_Progress(console).show, hold=uninterrupted)
+                   on_progress=_ProgressLine(console).show, hold=uninterrupted)
     taken = time.monotonic() - began
     console.clear()
     if made.is_s2_pro:
@@ -52,7 +51,7 @@ def run(args, console) -> int:
     return 0
 
 
-class _Progress:
+class _ProgressLine:
     """A line that says how far it is, how fast, and how long it will take; a few times a second."""
 
     def __init__(self, console):

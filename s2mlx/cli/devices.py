@@ -16,7 +16,7 @@ def configure(parser) -> None:
 
 def run(args, console) -> int:
     if args.json:
-        from ..audio.devices import list_devices
+        from ..audio import list_devices
         print(json.dumps({"devices": [dataclasses.asdict(device) for device in list_devices()]}))
         return 0
     return print_list(console)
@@ -24,7 +24,7 @@ def run(args, console) -> int:
 
 def print_list(console, only: str | None = None) -> int:
     """only: "inputs" or "outputs" lists the devices that have some."""
-    from ..audio.devices import list_devices
+    from ..audio import list_devices
 
     rows = [["", "device", "in", "out", "rate", ""]]
     for device in list_devices():

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from ..errors import ModelError, UsageError
-from ..models import KNOWN
-from ..model_facts import LICENCE
+from ..weights import KNOWN, LICENCE
 from . import model
 
 # What is taken of a checkpoint folder: no samples, no pictures.

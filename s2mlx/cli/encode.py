@@ -16,7 +16,7 @@ def configure(parser) -> None:
 def run(args, console) -> int:
     paths.check_codes(args.output)
 
-    from ..audio.files import read_audio
+    from ..audio import read_audio
     from .outputs import save_codes
     read_audio(args.clip, 44100)  # its faults are told before a model is loaded; the rate is the model's
     with model.open_model(args, console) as tts:

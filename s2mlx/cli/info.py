@@ -18,9 +18,7 @@ def configure(parser) -> None:
 
 
 def run(args, console) -> int:
-    from ..model_facts import describe
-    from ..models import find_model
-    from ..weights import open_checkpoint
+    from ..weights import describe, find_model, open_checkpoint
 
     found = find_model(model.named(args))
     with open_checkpoint(found.path) as checkpoint:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..errors import UsageError
-from ..models import RECOMMENDED
+from ..weights import RECOMMENDED
 
 POSITIONAL = "as for -m; default: the configured model, else the demo voice"
 _S2_PRO = f"for S2 Pro: s2mlx download {RECOMMENDED}, then -m {RECOMMENDED} or S2MLX_MODEL={RECOMMENDED}"
@@ -62,7 +62,8 @@ def add_manners(parser, *, json: str | None = None, quiet: bool = True) -> None:
 def open_model(args, console):
     """The Synthesizer that the options ask for. One line tells a person when nobody chose and it is the demo voice."""
     import s2mlx
-    from ..models import configured
+
+    from ..weights import configured
 
     console.progress("loading the model ...")
 

@@ -14,8 +14,8 @@ import time
 
 import numpy as np
 
-from ..audio.files import AudioWriter, pcm16, stream_wav_header
-from ..codes_file import npy
+from ..audio import AudioWriter, pcm16, stream_wav_header
+from ..files import npy_bytes
 from . import paths
 from .interrupts import uninterrupted
 
@@ -137,7 +137,7 @@ class Stream:
 
 def save_codes(path: str, codes) -> None:
     """Write int32 [num_codebooks, frames] as .npy, `-` is stdout."""
-    paths.write_whole(path, npy(codes))
+    paths.write_whole(path, npy_bytes(codes))
 
 
 def open_audio(path: str, rate: int, raw: bool):

@@ -1,6 +1,6 @@
 """Files the commands write: checked before anything slow begins, and written whole or not at all.
 
-Audio files have their own writer (s2mlx.audio.files); the check serves both.
+Audio files have their own writer (s2mlx.audio); the check serves both.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from ..errors import S2Error, UsageError
-from ..whole import write_bytes
+from ..files import write_bytes
 from .interrupts import uninterrupted
 from .terminal import stdout_is_terminal
 
@@ -55,8 +55,9 @@ def check_sound(path: str | None, raw: bool) -> None:
     if raw:
         check_ending(path, RAW, "bare samples")
     elif not is_stream(path):
-        from ..audio import files
-        files.check_ending(path)
+        from ..audio import check_ending as check_sound_ending
+
+        check_sound_ending(path)
 
 
 def check_codes(path: str | None) -> None:

@@ -5,18 +5,18 @@ Knows the Player; not where the pieces come from.
 
 from __future__ import annotations
 
-from ..audio.speaker import Player
+from .. import audio
 from ..errors import DeviceError
 from . import autosave
 from .terminal import seconds
 
 
-class Speaker:
+class PlayedOutput:
     """device: number or part of a name. expected_seconds: an estimate of the whole, for the prebuffer."""
 
     def __init__(self, rate: int, device: str | None, expected_seconds: float, console):
         self._rate, self._expected, self._console = rate, expected_seconds, console
-        self._player = Player(rate, device=device)
+        self._player = audio.Player(rate, device=device)
         self._samples = 0
         self._said_slow = False
 

@@ -20,7 +20,7 @@ _METER = 30         # characters
 
 
 def configure(parser) -> None:
-    from ..audio.sentences import languages
+    from ..text import languages
 
     parser.add_argument("name", metavar="NAME", help="what the voice is called")
     parser.option("--text", metavar="TEXT", help="what you will read; default: a sentence that is shown")
@@ -44,8 +44,8 @@ def run(args, console) -> int:
     if args.text is not None:
         references.check_transcript(args.text, "--text")
 
-    from ..audio.devices import find_input
-    from ..voice import VoiceLibrary
+    from ..audio import find_input
+    from ..voices import VoiceLibrary
     from .voice import save
     library = VoiceLibrary()
     name, replace = _settle_name(library, args, console)
@@ -77,10 +77,10 @@ def _settle_name(library, args, console) -> tuple[str, bool]:
 
 def _take(args, rate: int, kept: KeptTake, console):
     """Record until a take will do: (words, (samples float32 [n], rate)). `kept` has each usable one at once."""
-    from ..audio.microphone import check, trim
-    from ..audio.sentences import sentences
+    from ..audio import check, trim
+    from ..text import sentences_to_read
 
-    text = args.text if args.text is not None else sentences(args.language)[0]
+    text = args.text if args.text is not None else sentences_to_read(args.language)[0]
     console.line(f"Read this aloud, in your usual voice:\n\n    {plain(text)}\n")
     while True:
         take = _listen(args, rate, console)
@@ -105,13 +105,13 @@ def _sixteen_bit(samples):
     """As the clip will be kept, so that the voice can be made again from it, code for code."""
     import numpy as np
 
-    from ..audio.files import pcm16
+    from ..audio import pcm16
     return np.frombuffer(pcm16(samples), "<i2").astype(np.float32) / 32768
 
 
 def _listen(args, rate: int, console):
     """Count down, then record with the level on the screen until Enter or the time is up."""
-    from ..audio.microphone import Recorder
+    from ..audio import Recorder
 
     limit = args.seconds or _LONGEST
     hint = "" if args.seconds else "   Enter ends it"

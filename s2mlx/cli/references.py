@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..errors import AudioError, UsageError, VoiceError
-from ..voice_names import listed
+from ..voices import listed
 from .terminal import seconds
 
 # Times slower or faster than ordinary reading: beyond, words are missing or belong elsewhere. Estimates are good to a
@@ -83,8 +83,7 @@ def check_unicode(text: str, what: str) -> None:
 def check_clip(path: str, text: str, console) -> None:
     """Read the clip once for its faults: that costs milliseconds, not as loading a model. A doubtful length is said,
     and a `text` that can hardly be its words."""
-    from ..audio.loudness import speech_db
-    from ..audio.verdict import BEST_SECONDS, INAUDIBLE_DB
+    from ..audio import BEST_SECONDS, INAUDIBLE_DB, speech_db
     from ..synthesizer import read_clip
 
     rate = 44100
@@ -114,7 +113,7 @@ def load_named(args) -> list:
     """The voices of -v, in order, before a model is loaded."""
     if not args.voice:
         return []
-    from ..voice import VoiceLibrary
+    from ..voices import VoiceLibrary
     library = VoiceLibrary()
     return [library.resolve(name) for name in args.voice]
 
@@ -132,7 +131,7 @@ def resolve(args, named: list, tts, console) -> list:
 
 def _fitting(spec: str, voice, tts, console):
     """The voice, or, if it was made for another model, what this one makes of the clip that was kept with it."""
-    from ..voice import VoiceLibrary
+    from ..voices import VoiceLibrary
 
     try:
         voice.check(tts.config)

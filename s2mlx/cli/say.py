@@ -68,15 +68,15 @@ def run(args, console) -> int:
     named = references.load_named(args)
     references.note_speakers(text, args.voice or args.ref, console)
     if play:
-        from ..audio.devices import find_output
+        from ..audio import find_output
         find_output(args.device)
 
-    from .speaking import Job
+    from .delivery import Delivery
     began = time.perf_counter()
     with model.open_model(args, console) as tts:
         load_seconds = time.perf_counter() - began
         voices = references.resolve(args, named, tts, console)
-        job = Job(tts, text, voices, options, console, trim=args.trim, normalize=args.normalize)
+        job = Delivery(tts, text, voices, options, console, trim=args.trim, normalize=args.normalize)
         if args.output:
             job.write_audio(args.output, args.raw)
         if args.codes:

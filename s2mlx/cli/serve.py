@@ -47,7 +47,7 @@ def run(args, console) -> int:
     from ..server.access import Access
     from ..server.listener import Server
     from ..server.service import Service
-    from ..voice import VoiceLibrary
+    from ..voices import VoiceLibrary
 
     key, origins = _key(args.api_key), _origins(args.cors or [])
     log, fault = _reporters(console, args.debug)
@@ -75,8 +75,7 @@ def run(args, console) -> int:
 
 def _default_voice(library, spec: str | None):
     """The voice that -v means, and, of one given by a path, where its clip would lie."""
-    from ..voice_files import CLIP, VOICE, VoiceFiles
-    from ..voice_library import is_path
+    from ..voices import CLIP, VOICE, VoiceFiles, is_path
 
     if not spec:
         return None, None

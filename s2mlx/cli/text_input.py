@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from ..errors import UsageError
-from ..text_file import LARGEST, decode_text, read_text_file
+from ..files import LARGEST_TEXT, decode_text, read_text_file
 from .references import check_unicode
 from .terminal import stdin_is_piped
 
@@ -31,4 +31,4 @@ def _read_file(path: str) -> str:
         return read_text_file(path)
     if sys.stdin is None:
         raise UsageError("nothing to say: there is no stdin")
-    return decode_text(sys.stdin.buffer.read(LARGEST + 1), "stdin")
+    return decode_text(sys.stdin.buffer.read(LARGEST_TEXT + 1), "stdin")

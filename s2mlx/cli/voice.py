@@ -87,7 +87,7 @@ def print_list(console) -> int:
 
 def free_name(library, name: str, force: bool) -> str:
     """`name` as it will be kept; VoiceError if it is no name, or taken and not to be replaced."""
-    from ..voice_names import check_name, key
+    from ..voices import check_name, key
 
     name = check_name(name)
     if not force and any(key(info.name) == key(name) and not info.builtin for info in library.infos()):
@@ -96,7 +96,7 @@ def free_name(library, name: str, force: bool) -> str:
 
 
 def _library():
-    from ..voice import VoiceLibrary
+    from ..voices import VoiceLibrary
     return VoiceLibrary()
 
 
@@ -139,7 +139,7 @@ def _add(args, console) -> int:
     references.check_transcript(args.text, "--text")
     references.check_clip(args.clip, args.text, console)
 
-    from ..audio.files import read_audio
+    from ..audio import read_audio
     with model.open_model(args, console) as tts:
         clip = read_audio(args.clip, tts.sample_rate), tts.sample_rate
         console.progress("encoding the clip ...")
@@ -198,8 +198,7 @@ def _when(stamp: float) -> str:
 
 
 def _import(args, console) -> int:
-    from ..voice import Voice
-    from ..voice_files import clip_beside
+    from ..voices import Voice, clip_beside
 
     library = _library()
     free_name(library, Voice.load(args.file).name if args.name is None else args.name, args.force)
@@ -212,8 +211,7 @@ def _import(args, console) -> int:
 
 
 def _export(args, console) -> int:
-    from ..voice import SUFFIX
-    from ..voice_files import clip_beside
+    from ..voices import SUFFIX, clip_beside
 
     library, target = _library(), args.file
     info = library.info(args.name)

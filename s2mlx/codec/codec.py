@@ -13,7 +13,7 @@ import mlx.core as mx
 import numpy as np
 
 from ..config import CodecConfig
-from ..layers.conv import StreamState
+from ..layers.causal_conv import StreamState
 from .decoder import Decoder
 from .encoder import Encoder
 from .quantizer import Codebooks, Downsampler, Upsampler

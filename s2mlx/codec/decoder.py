@@ -5,8 +5,8 @@ from __future__ import annotations
 import mlx.core as mx
 
 from ..config import CodecConfig
-from ..layers.conv import CausalConv, CausalTransposedConv, Snake, StreamState
-from .blocks import residual_units
+from ..layers.causal_conv import CausalConv, CausalTransposedConv, Snake, StreamState
+from .units import residual_units
 
 
 class DecoderBlock:

@@ -7,8 +7,8 @@ import dataclasses
 import mlx.core as mx
 
 from ..config import CodecConfig, TransformerConfig
-from ..layers.conv import CausalConv, Snake, StreamState
-from .blocks import WindowTransformer, residual_units
+from ..layers.causal_conv import CausalConv, Snake, StreamState
+from .units import WindowTransformer, residual_units
 
 
 class EncoderBlock:

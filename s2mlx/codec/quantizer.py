@@ -10,9 +10,9 @@ from __future__ import annotations
 import mlx.core as mx
 
 from ..config import CodecConfig
-from ..layers.conv import CausalConv, CausalTransposedConv, StreamState
+from ..layers.causal_conv import CausalConv, CausalTransposedConv, StreamState
 from ..layers.matmul import matmul
-from .blocks import ConvNeXt, WindowTransformer
+from .units import ConvNeXt, WindowTransformer
 
 
 class VectorQuantizer:

@@ -15,8 +15,8 @@ import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..errors import ModelError, UsageError
-from ..model_facts import is_s2_pro
 from ..weights import affine
+from ..weights.facts import is_s2_pro
 from ..weights.official import MAX_JSON, config_json
 from ..weights.packed import OWN
 from . import Converted
@@ -24,7 +24,7 @@ from .encode import Progress, chunks, workers
 from .output import Output, synced
 from .safetensors_writer import header
 from .source import PAPERS, Source
-from .types import Job, Plan, check_worth, plan
+from .types import Plan, TensorPlan, check_worth, plan
 
 _T = GGMLQuantizationType
 PACKED = (_T.Q8_0, _T.Q5_1, _T.Q4_1)
@@ -45,19 +45,19 @@ def write_folder(source: Source, target: Path, type: str, force: bool, on_plan, 
     small = source.papers() | tokenizer
     small[CONFIG] = _json(source, _config(source, made))
     output = Output(target, source=source.path, files=NAMES, force=force)
-    files = {name: jobs for name, jobs in ((MODEL, [job for job in made.jobs if not _of_codec(job)]),
-                                           (CODEC, [job for job in made.jobs if _of_codec(job)])) if jobs}
-    heads = {name: header(part for job in jobs for part in _parts(job)) for name, jobs in files.items()}
+    files = {name: tensors for name, tensors in ((MODEL, [planned for planned in made.tensors if not _of_codec(planned)]),
+                                           (CODEC, [planned for planned in made.tensors if _of_codec(planned)])) if tensors}
+    heads = {name: header(part for planned in tensors for part in _parts(planned)) for name, tensors in files.items()}
     total = sum(len(head) + size for head, size in heads.values()) + sum(map(len, small.values()))
     output.check_space(total)
     on_plan(made)
     progress = Progress(made.source_bytes, on_progress)
     with output, workers() as pool:
-        for name, jobs in files.items():
+        for name, tensors in files.items():
             with open(output.temporary / name, "xb") as file:
                 file.write(heads[name][0])
-                for job in jobs:
-                    _write(file, job, chunks(job, pool), progress)
+                for planned in tensors:
+                    _write(file, planned, chunks(planned, pool), progress)
                 assert file.tell() == len(heads[name][0]) + heads[name][1], name
                 synced(file)
         for name, data in small.items():
@@ -69,32 +69,32 @@ def write_folder(source: Source, target: Path, type: str, force: bool, on_plan, 
     return Converted(target, total, made, is_s2_pro(source.config))
 
 
-def _of_codec(job: Job) -> bool:
-    return job.name.startswith("c.")
+def _of_codec(planned: TensorPlan) -> bool:
+    return planned.name.startswith("c.")
 
 
-def _module(job: Job) -> str:
+def _module(planned: TensorPlan) -> str:
     """Its place in MLX's tree of modules."""
-    return job.name.removeprefix("c.") if _of_codec(job) else "model." + job.name
+    return planned.name.removeprefix("c.") if _of_codec(planned) else "model." + planned.name
 
 
-def _parts(job: Job) -> list[tuple[str, str, tuple[int, ...]]]:
-    """Name, type and shape of the tensors that a job becomes."""
-    name, shape = _module(job), job.tensor.shape
-    if job.kind not in PACKED:
-        return [(name, job.kind.name, shape)]
+def _parts(planned: TensorPlan) -> list[tuple[str, str, tuple[int, ...]]]:
+    """Name, type and shape of the tensors that a planned becomes."""
+    name, shape = _module(planned), planned.tensor.shape
+    if planned.kind not in PACKED:
+        return [(name, planned.kind.name, shape)]
     stem, (rows, columns) = name.removesuffix(".weight"), shape
     groups = rows, columns // affine.GROUP
-    return [(stem + ".weight", "U32", (rows, columns * affine.BITS[job.kind] // 32)), (stem + ".scales", "F16", groups),
+    return [(stem + ".weight", "U32", (rows, columns * affine.BITS[planned.kind] // 32)), (stem + ".scales", "F16", groups),
             (stem + ".biases", "F16", groups)]
 
 
-def _write(file, job: Job, pieces: Iterator, progress) -> None:
+def _write(file, planned: TensorPlan, pieces: Iterator, progress) -> None:
     """A packed tensor's words as they come; its scales and biases, an eighth of it or less, when they are all there."""
     scales, biases = [], []
     for part, read in pieces:
-        if job.kind in PACKED:
-            words, scale, offset = affine.pack(mx.array(part), job.kind)
+        if planned.kind in PACKED:
+            words, scale, offset = affine.pack(mx.array(part), planned.kind)
             scales.append(np.array(scale).astype(np.float16))
             biases.append(np.array(offset).astype(np.float16))
             part = np.array(words)
@@ -114,7 +114,7 @@ def _config(source: Source, made: Plan) -> dict:
     for key, x in ours.items():
         both = isinstance(x, dict) and isinstance(config.get(key), dict) and key != OWN
         config[key] = config[key] | x if both else x
-    bits = {_module(job).removesuffix(".weight"): affine.BITS[job.kind] for job in made.jobs if job.kind in PACKED}
+    bits = {_module(planned).removesuffix(".weight"): affine.BITS[planned.kind] for planned in made.tensors if planned.kind in PACKED}
     if bits:
         packing = lambda n: {"group_size": affine.GROUP, "bits": n}
         usual = max(set(bits.values()), key=list(bits.values()).count)

@@ -8,8 +8,8 @@ from pathlib import Path
 from gguf.constants import GGML_QUANT_VERSION, LlamaFileType
 
 from ..errors import ModelError
-from ..model_facts import is_s2_pro
-from ..weights.blocks import FLOATS
+from ..weights.block_formats import FLOATS
+from ..weights.facts import is_s2_pro
 from ..weights.gguf_file import MAX_HEADER
 from . import Converted
 from .encode import Progress, chunks, workers
@@ -30,7 +30,7 @@ def write_gguf(source: Source, target: Path, type: str, force: bool, on_plan, on
     tokenizer, made = source.tokenizer(made)
     output = Output(target, source=source.path, force=force, beside=tokenizer)
     head = _header(source, made)
-    total = len(head) + sum(job.nbytes + padding(job.nbytes) for job in made.jobs)
+    total = len(head) + sum(planned.nbytes + padding(planned.nbytes) for planned in made.tensors)
     output.check_space(total)
     on_plan(made)
     with output, workers() as pool:
@@ -45,7 +45,7 @@ def write_gguf(source: Source, target: Path, type: str, force: bool, on_plan, on
 
 def _header(source: Source, made: Plan) -> bytes:
     """Everything before the data, in a form that can be read again."""
-    tensors = [(job.name, job.tensor.shape, job.kind, job.nbytes) for job in made.jobs]
+    tensors = [(planned.name, planned.tensor.shape, planned.kind, planned.nbytes) for planned in made.tensors]
     try:
         head = header(keys(source, made), tensors)
     except (struct.error, OverflowError, UnicodeEncodeError) as fault:
@@ -58,7 +58,7 @@ def _header(source: Source, made: Plan) -> bytes:
 def keys(source: Source, made: Plan) -> dict[str, bytes]:
     """The source's metadata, and what tells the types of the file."""
     found = source.keys() | {"general.file_type": value(int(file_type(made.type)))}
-    if any(job.kind not in FLOATS for job in made.jobs):
+    if any(planned.kind not in FLOATS for planned in made.tensors):
         found["general.quantization_version"] = value(GGML_QUANT_VERSION)
     return found
 
@@ -70,10 +70,10 @@ def file_type(type: str) -> LlamaFileType:
 
 def _write_tensors(file, made: Plan, pool, on_progress) -> None:
     progress = Progress(made.source_bytes, on_progress)
-    for job in made.jobs:
+    for planned in made.tensors:
         written = 0
-        for part, read in chunks(job, pool):
+        for part, read in chunks(planned, pool):
             written += file.write(part)
             progress.add(read)
-        assert written == job.nbytes, (job.name, written)
+        assert written == planned.nbytes, (planned.name, written)
         file.write(bytes(padding(written)))

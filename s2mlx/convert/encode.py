@@ -14,7 +14,7 @@ from gguf.constants import GGMLQuantizationType
 
 from ..errors import ModelError
 from . import kquants
-from .types import Job
+from .types import TensorPlan
 
 _T = GGMLQuantizationType
 PIECE = 1 << 17  # weights converted at a time: its arrays stay in the cache
@@ -33,15 +33,15 @@ def workers():
         pool.shutdown(cancel_futures=True)
 
 
-def chunks(job: Job, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int]]:
+def chunks(planned: TensorPlan, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int]]:
     """(rows to write, uint8 [rows, row_bytes], and bytes read for them), in order. Few pieces are open at any time.
 
     Raises `ModelError` where a weight is not finite or too large for the type.
     """
-    tensor, used = job.tensor, _Used(job.tensor.region)
+    tensor, used = planned.tensor, _Used(planned.tensor.region)
     try:
         data = tensor.rows
-        if job.same:
+        if planned.same:
             step = max(COPY * len(data) // tensor.nbytes, 1)
             for at in range(0, len(data), step):
                 yield (part := data[at:at + step]), part.nbytes
@@ -50,7 +50,7 @@ def chunks(job: Job, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int
         step, open_pieces = max(PIECE // tensor.shape[-1], 1), deque()
         for at in range(0, len(data), step):
             part = data[at:at + step]
-            open_pieces.append((pool.submit(convert, part, tensor.type, job.kind, job.name), part.nbytes))
+            open_pieces.append((pool.submit(convert, part, tensor.type, planned.kind, planned.name), part.nbytes))
             if len(open_pieces) > 2 * _processors():
                 future, read = open_pieces.popleft()
                 yield future.result(), read

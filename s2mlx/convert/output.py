@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ..errors import S2Error, UsageError
-from ..whole import write_bytes
+from ..files.atomic import write_bytes
 from .place import add_file, add_folder, replace_folder
 
 _UNNOTICED = {".DS_Store"}  # what macOS leaves in any folder that was looked at

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from ..config import ModelConfig
 from ..errors import ModelError
-from ..model_facts import LICENCE, is_s2_pro
 from ..options import Sampling
-from ..tokenizer import FILE_NAME, find_tokenizer, load_tokenizer
+from ..text.tokenizer import FILE_NAME, find_tokenizer, load_tokenizer
 from ..weights import open_checkpoint
+from ..weights.facts import LICENCE, is_s2_pro
 from ..weights.gguf_file import MAX_HEADER, MAX_NAME, GGUFFile
 from ..weights.keys import size_keys
 from ..weights.packed import OWN
@@ -137,5 +137,5 @@ def _own_keys(c: ModelConfig) -> dict:
         keys |= {"s2mlx.sampling.temperature": c.sampling.temperature, "s2mlx.sampling.top_p": c.sampling.top_p,
                  "s2mlx.sampling.top_k": c.sampling.top_k}
     if (c.pass_seconds, c.dialogue) != (usual.pass_seconds, usual.dialogue):
-        keys |= {"s2mlx.speech.pass_seconds": c.pass_seconds, "s2mlx.speech.dialogue": c.dialogue}
+        keys |= {"s2mlx.results.pass_seconds": c.pass_seconds, "s2mlx.results.dialogue": c.dialogue}
     return keys

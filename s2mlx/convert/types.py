@@ -15,7 +15,7 @@ from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from ..config import ModelConfig
 from ..errors import UsageError
-from ..weights.blocks import FLOATS
+from ..weights.block_formats import FLOATS
 from ..weights.checkpoint import Checkpoint, Tensor
 from ..weights.layout import role
 from ..weights.mixes import TYPES, type_of
@@ -27,7 +27,7 @@ _FINE = 8  # bits a weight of a source that is worth quantizing again
 
 
 @dataclass(frozen=True)
-class Job:
+class TensorPlan:
     """A tensor and the type it is to be written in."""
 
     tensor: Tensor
@@ -51,24 +51,24 @@ class Job:
 
 @dataclass(frozen=True)
 class Plan:
-    """type: as asked for. jobs: in the order of the file. notes, warnings: what people should know of it."""
+    """type: as asked for. tensors: in the order of the file. notes, warnings: what people should know of it."""
 
     type: str
-    jobs: tuple[Job, ...]
+    tensors: tuple[TensorPlan, ...]
     notes: tuple[str, ...] = field(default=())
     warnings: tuple[str, ...] = field(default=())
 
     @property
     def source_bytes(self) -> int:
-        return sum(job.tensor.nbytes for job in self.jobs)
+        return sum(planned.tensor.nbytes for planned in self.tensors)
 
     def types(self) -> dict[str, dict[str, int]]:
         """{TYPE: {tensors, bytes}} of the result, as `s2mlx info` says it of a file."""
         found = {}
-        for job in self.jobs:
-            entry = found.setdefault(job.kind.name, {"tensors": 0, "bytes": 0})
+        for planned in self.tensors:
+            entry = found.setdefault(planned.kind.name, {"tensors": 0, "bytes": 0})
             entry["tensors"] += 1
-            entry["bytes"] += job.nbytes
+            entry["bytes"] += planned.nbytes
         return found
 
 
@@ -83,7 +83,7 @@ def plan(checkpoint: Checkpoint, type: str, fits=lambda kind: True) -> Plan:
     fits: which quantized types the file can hold; what the source has of another becomes the type asked for.
     """
     notes, swapped, kept, coarse = [], Counter(), Counter(), Counter()
-    jobs = []
+    tensors = []
     for name, tensor in checkpoint.tensors.items():
         wanted = _wanted(name, type, checkpoint.config)
         kind = _that_fits(wanted, tensor.shape[-1])
@@ -95,7 +95,7 @@ def plan(checkpoint: Checkpoint, type: str, fits=lambda kind: True) -> Plan:
             kind = tensor.type
         elif kind is not tensor.type and source_bits(tensor) < _FINE:
             coarse[source_bits(tensor)] += 1
-        jobs.append(Job(tensor, kind))
+        tensors.append(TensorPlan(tensor, kind))
     for (wanted, kind, columns), count in swapped.items():
         notes.append(f"{_matrices(count)} {columns} weights in a row, no whole number of {wanted.name.lower()} blocks: "
                      f"{kind.name.lower()} instead")
@@ -104,12 +104,12 @@ def plan(checkpoint: Checkpoint, type: str, fits=lambda kind: True) -> Plan:
                      "be larger")
     warnings = [f"{checkpoint.path} has matrices of {least:.3g} bits a weight, and what they lost stays lost: a file "
                 "made from the original checkpoint, f16 or q8_0 is better" for least in sorted(coarse)[:1]]
-    return Plan(type, tuple(jobs), tuple(notes), tuple(warnings))
+    return Plan(type, tuple(tensors), tuple(notes), tuple(warnings))
 
 
 def check_worth(source, made: Plan) -> None:
     """`UsageError` if the result would be what the source is."""
-    if all(job.same for job in made.jobs):
+    if all(planned.same for planned in made.tensors):
         raise UsageError(f"every matrix of {source.path} is {made.type} already, or of fewer bits: take a smaller type, "
                          "such as --type q4_k_m, or copy the file")
 

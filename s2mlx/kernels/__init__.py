@@ -11,7 +11,3 @@ arrays in, arrays out, no state.
     conv            Snake, causal dilated or transposed convolution, bias, activation, residual
     convnext        depthwise causal convolution and LayerNorm
 """
-
-from .metal import available
-
-__all__ = ["available"]

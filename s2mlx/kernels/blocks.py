@@ -13,7 +13,7 @@ import mlx.core as mx
 import numpy as np
 from gguf.constants import GGMLQuantizationType
 
-from ..weights.blocks import decode
+from ..weights.block_formats import decode
 
 
 class Format(NamedTuple):

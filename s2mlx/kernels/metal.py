@@ -7,7 +7,6 @@ around a body (see `mx.fast.metal_kernel`). `#include "other.metal"` brings in t
 
 from __future__ import annotations
 
-import os
 import re
 import warnings
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import Callable
 
 import mlx.core as mx
 
-from ..device import on_gpu
+from .. import device
 
 _BODY = re.compile(r"^//: kernel (\w+)\(([^)]*)\)(?:\n//:)? *-> (.*)$", re.M)
 _INCLUDE = re.compile(r'^#include "([\w.]+)"$', re.M)
@@ -64,11 +63,6 @@ def _text(file: str) -> str:
     return resources.files(__package__).joinpath(file).read_text(encoding="utf-8")
 
 
-def available() -> bool:
-    """Whether kernels run here: a Metal device is in use and `S2MLX_KERNELS` is not `off`."""
-    return (os.environ.get("S2MLX_KERNELS", "").lower() != "off" and mx.metal.is_available() and on_gpu())
-
-
 # Generous, since MLX's own products use short floats on some chips if MLX_ENABLE_TF32 is 1; a wrong kernel is off by
 # much more.
 TOLERANCE = 1e-2
@@ -81,7 +75,7 @@ def trusted(key: tuple, kernel: Callable, reference: Callable, sample: Callable[
     `sample` makes arguments for both functions. A kernel that does not build or gives another result than its reference
     (integers: any other; floats: by more than TOLERANCE of the largest) is left aside with one warning.
     """
-    if not available():
+    if not device.kernels_available():
         return False
     if key not in _verdicts:
         fault = _fault(kernel, reference, sample())

@@ -12,7 +12,7 @@ from functools import cache
 import mlx.core as mx
 
 from . import metal
-from .blocks import dequantize_reference, sample_blocks
+from .blocks import sample_blocks
 from .dequantize import dequantize
 
 MAX_VECTORS = 8

@@ -23,7 +23,7 @@ MAX_TOP_K = 256         # what the kernel's threadgroup memory holds; more than 
 _SIMDGROUPS = 16
 
 
-class Settings(NamedTuple):
+class SamplerSettings(NamedTuple):
     """How to draw. The `again_` pair is for the second draw."""
 
     temperature: float
@@ -33,14 +33,14 @@ class Settings(NamedTuple):
     again_top_p: float = 0.9
 
 
-def draw(logits: mx.array, uniforms: mx.array, settings: Settings) -> mx.array:
+def draw(logits: mx.array, uniforms: mx.array, settings: SamplerSettings) -> mx.array:
     """logits [B, n], uniforms float32 [B, 1] in [0, 1) -> int32 [B]."""
     batch = logits.shape[0]
     return _choose(logits, uniforms, _ones(batch, 1), _ones(batch), settings, False)[0]
 
 
 def draw_semantic(logits: mx.array, uniforms: mx.array, window: mx.array, may_end: mx.array,
-                  settings: Settings) -> tuple[mx.array, mx.array]:
+                  settings: SamplerSettings) -> tuple[mx.array, mx.array]:
     """logits [B, n], uniforms float32 [B, 2], window int32 [B, w], may_end int32 [B] (0 closes the last column)
     -> tokens int32 [B], window with the token at its end and its oldest gone."""
     return _choose(logits, uniforms, window, may_end, settings, True)
@@ -76,17 +76,17 @@ def sampler_reference(logits, uniforms, window, may_end, settings, again):
 
 
 def _choose(logits, uniforms, window, may_end, settings, again):
-    arguments = logits, uniforms, window, may_end, Settings(*settings), again
+    arguments = logits, uniforms, window, may_end, SamplerSettings(*settings), again
     key = ("sampler", logits.dtype, window.shape[1], again)
     if 0 < settings.top_k <= MAX_TOP_K and metal.trusted(key, _launch, sampler_reference, lambda: _sample(arguments)):
         return _launch(*arguments)
     if on_gpu():
-        return _compiled(Settings(*settings), again)(*arguments[:4])
+        return _compiled(SamplerSettings(*settings), again)(*arguments[:4])
     return sampler_reference(*arguments)
 
 
 @lru_cache(16)  # settings come from strangers
-def _compiled(settings: Settings, again: bool):
+def _compiled(settings: SamplerSettings, again: bool):
     """The reference with its chains of small operations fused."""
     return mx.compile(lambda *arrays: sampler_reference(*arrays, settings, again))
 
@@ -101,7 +101,7 @@ def _launch(logits, uniforms, window, may_end, settings, again):
 
 
 @lru_cache(64)
-def _settings(settings: Settings) -> mx.array:
+def _settings(settings: SamplerSettings) -> mx.array:
     return _made(mx.array([*settings, 0, 0, 0], mx.float32))
 
 
@@ -127,4 +127,4 @@ def _sample(arguments):
     tokens = mx.array([[3] * window.shape[1], [-1] * window.shape[1]], mx.int32)
     uniforms = mx.array([[0.3, 0.6], [0.9, 0.2]])
     return (logits.astype(arguments[0].dtype), uniforms if again else uniforms[:, :1], tokens,
-            mx.array([1, 0], mx.int32), Settings(0.8, 0.8, 30), again)
+            mx.array([1, 0], mx.int32), SamplerSettings(0.8, 0.8, 30), again)

@@ -17,7 +17,7 @@ from functools import cache
 
 import mlx.core as mx
 
-from .. import kernels
+from .. import device
 from ..kernels.attention import Past, fast_attention, step_attention
 
 _STEP = 256  # positions by which a cache grows
@@ -94,7 +94,7 @@ class KVCache:
         self.offset += length
 
     def _fused(self, length: int) -> bool:
-        return length == 1 and self.offset > 0 and kernels.available()
+        return length == 1 and self.offset > 0 and device.kernels_available()
 
     def _step(self, layer: int, qkv: mx.array, heads, table: mx.array) -> mx.array:
         """One position by the kernel, which reads prefix, body and tail where they lie."""
@@ -169,13 +169,13 @@ class FrameCache:
         self.past: list[tuple[mx.array, mx.array] | None] = [None] * layers
 
     def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
-        if kernels.available():
+        if device.kernels_available():
             return rope.upto(self.offset + length).view(mx.float32)
         return heads.expand(rope.at(self.offset, length), batch)
 
     def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: mx.array) -> mx.array:
         past = self.past[layer]
-        if kernels.available():
+        if device.kernels_available():
             rows = qkv if qkv.shape[0] == batch else qkv.reshape(batch, -1, qkv.shape[1])
             y, *self.past[layer] = fast_attention(rows, *(past or (None, None)), table, heads.count, heads.kv_count,
                                                   heads.q_gain, heads.k_gain, heads.eps)

@@ -13,7 +13,7 @@ from functools import cache
 
 import mlx.core as mx
 
-from .. import kernels
+from .. import device
 from ..kernels import conv as kernel
 from .elementwise import snake
 
@@ -27,7 +27,7 @@ _MARGIN = 1.15
 @cache
 def kernels_win() -> bool:
     """True where Metal kernels run and are the faster way. Decided at the first question; costs some milliseconds."""
-    if not kernels.available():
+    if not device.kernels_available():
         return False
     x, past = mx.ones((_ROWS, _CHANNELS)), mx.ones(((_TAPS - 1) * _DILATION, _CHANNELS))
     ours = mx.ones((_TAPS, _CHANNELS, _CHANNELS), mx.float16)

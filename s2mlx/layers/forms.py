@@ -18,7 +18,7 @@ from ..device import on_gpu
 from ..kernels.dequantize import dequantize_rows
 from ..kernels.qmv import qmv
 from ..weights import affine
-from ..weights.blocks import columns, decode
+from ..weights.block_formats import columns, decode
 from .matmul import matmul
 
 # On the CPU a matrix is opened a piece at a time: about 4 MB of floats stay in the cache until they are used.

@@ -9,7 +9,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 
-from ..speech import AudioChunk
+from ..results import AudioChunk
 
 
 class Ahead:

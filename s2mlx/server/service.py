@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import S2Error
-from ..voice import Voice, VoiceLibrary
+from ..voices import Voice, VoiceLibrary
 from .protocol import Refused, SpeechRequest
 from .speech import Speech, refusal
 from .turns import Turns

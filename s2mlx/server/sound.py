@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..audio.files import pcm16, stream_wav_header
-from ..audio.resample import StreamResampler
-from ..audio.writer import blocks, encoder_rate
+from ..audio import StreamResampler, blocks, encoder_rate, pcm16, stream_wav_header
 from ..errors import AudioError
 
 PCM_RATE = 24_000  # Hz; OpenAI's bare samples have no header to say so

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 
 from ..errors import GenerationError, S2Error, UsageError, VoiceError
-from ..speech import CANCELLED, LENGTH, Stats
-from ..voice import Voice
+from ..results import CANCELLED, LENGTH, Stats
+from ..voices import Voice
 from .ahead import Ahead
 from .protocol import Refused, SpeechRequest
 from .sound import encoder

@@ -10,12 +10,10 @@ from zlib import crc32
 
 import numpy as np
 
-from ..audio.sentences import SENTENCES
 from ..errors import GenerationError, VoiceError
-from ..speech import STOP
-from ..text import estimate_seconds
-from ..voice import Voice, VoiceLibrary
-from ..voice_names import key, listed, printable
+from ..results import STOP
+from ..text import SENTENCES_TO_READ, estimate_seconds
+from ..voices import Voice, VoiceLibrary, key, listed, printable
 from .protocol import Refused
 
 OPENAI = ("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer",
@@ -23,7 +21,7 @@ OPENAI = ("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", 
 # Of speech that the model makes up: so often it is tried, and to be kept it may be so many times longer or shorter than
 # its words take. What is within the first factor is not tried again.
 _TRIES, _WELL, _STILL = 3, 2, 3
-_MADE_UP = SENTENCES["en"][0]  # its words
+_MADE_UP = SENTENCES_TO_READ["en"][0]  # its words
 _POLL = 0.1  # seconds
 
 

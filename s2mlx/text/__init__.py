@@ -4,8 +4,6 @@ Everything here is about characters of one string: a span is [begin, end), spans
 together they are the text. Knows no model and no tokenizer.
 """
 
-from .pace import estimate_seconds
-from .passes import Span, split_passes, split_turns
-from .sentences import sentences
+import lazy_loader
 
-__all__ = ["Span", "estimate_seconds", "sentences", "split_passes", "split_turns"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

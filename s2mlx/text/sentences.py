@@ -53,7 +53,7 @@ _COUNTING = BEFORE_NUMBER | BEFORE_COUNT
 _WRAPPED = 50  # characters; a line this long that ends in no mark was broken by its width
 
 
-def sentences(text: str) -> list[tuple[int, int]]:
+def split_sentences(text: str) -> list[tuple[int, int]]:
     """The sentences of a text, [begin, end) of each; what has no words goes with the sentence before it."""
     places = [0, *sorted(sentence_breaks(text)), len(text)]
     return list(zip(places, places[1:])) if text else []

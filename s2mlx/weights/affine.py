@@ -9,7 +9,7 @@ from __future__ import annotations
 import mlx.core as mx
 from gguf.constants import GGMLQuantizationType
 
-from .blocks import unpack
+from .block_formats import unpack
 
 _T = GGMLQuantizationType
 BITS = {_T.Q4_0: 4, _T.Q4_1: 4, _T.Q5_0: 5, _T.Q5_1: 5, _T.Q8_0: 8, _T.Q4_K: 4, _T.Q5_K: 5}

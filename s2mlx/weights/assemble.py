@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gguf.constants import GGMLQuantizationType
 
-from .blocks import SUPPORTED
+from .block_formats import SUPPORTED
 from .checkpoint import Checkpoint, Tensor
 from .layout import check_tensors, role
 from .mapped import Region

@@ -17,7 +17,7 @@ import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..config import ModelConfig
-from .blocks import decode
+from .block_formats import decode
 from .mapped import Region
 from .storage import Storage
 

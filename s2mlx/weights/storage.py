@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from gguf.constants import GGMLQuantizationType
 
-from ..device import on_gpu
+from .. import device
 from ..errors import ModelError
 from . import affine
 
@@ -41,7 +41,7 @@ class Part(NamedTuple):
     @property
     def packed(self) -> int:
         """Bytes in memory when it is kept as small as MLX's own operations allow: on a GPU they cast as they go."""
-        if self.role == "other" and not on_gpu():
+        if self.role == "other" and not device.on_gpu():
             return 4 * self.elements
         if self.role == "matrix" and self.type in affine.KINDS:
             return self.elements * affine.BITS[self.type] // 8 + self.elements // affine.GROUP * 8
@@ -62,15 +62,13 @@ def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str,
     Raises `ModelError` when not even the packed model fits. The plan depends on the file, the limit and the machine
     alone, so that a seed gives the same speech every time.
     """
-    from ..kernels import available
-
-    raw = on_gpu() and available()
+    raw = device.kernels_available()
     least = sum(part.kept(Storage.RAW if raw else Storage.PACKED) for part in parts.values())
     most = machine_memory() if memory_limit is None else memory_limit
     if least > most:
         raise ModelError(f"{path}: the weights need {_size(least, math.ceil)} of memory, {_size(most, math.floor)} are "
                          "allowed; use a smaller quantization")
-    if on_gpu():
+    if device.on_gpu():
         return dict.fromkeys(parts, Storage.RAW if raw else Storage.PACKED)
     return _densify(parts, (most // 2 if memory_limit is None else most) - least)
 

@@ -9,8 +9,9 @@ import pytest
 
 textual = pytest.importorskip("textual")
 
-from s2mlx.voice_library import VoiceLibrary  # noqa: E402
 from s2mlx_app.app import S2App  # noqa: E402
+
+from s2mlx.voices import VoiceLibrary  # noqa: E402
 
 from .fakes import FakeStudio, a_voice, hum  # noqa: E402
 
@@ -20,7 +21,7 @@ TEXT = "The harbour was quiet. [whisper] Nobody had heard the boat come in.\nWou
 @pytest.fixture(autouse=True)
 def plain_surroundings(monkeypatch):
     """No animations, and no voices but those of the test."""
-    monkeypatch.setattr("s2mlx.locations.assets_dir", lambda: None)
+    monkeypatch.setattr("s2mlx.files.folders.assets_dir", lambda: None)
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
 

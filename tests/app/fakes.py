@@ -14,9 +14,8 @@ import numpy as np
 
 from s2mlx.config import ModelConfig
 from s2mlx.errors import AudioError, DeviceError, ModelError
-from s2mlx.speech import CANCELLED, STOP, AudioChunk, Stats
-from s2mlx.voice import Voice
-from s2mlx.voice_library import VoiceLibrary
+from s2mlx.results import CANCELLED, STOP, AudioChunk, Stats
+from s2mlx.voices import Voice, VoiceLibrary
 
 RATE, FRAME = 44100, 2048
 
@@ -192,7 +191,7 @@ class FakeRecorder:
 
 
 class FakeStudio:
-    """Fills `s2mlx_app.engine.Studio`. Every device it opened is in `players` and `recorders`."""
+    """Fills `s2mlx_app.engine.shapes.Studio`. Every device it opened is in `players` and `recorders`."""
 
     def __init__(self, folder, engine: FakeEngine | None = None):
         self.library = VoiceLibrary(folder / "voices")

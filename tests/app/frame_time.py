@@ -51,9 +51,9 @@ def measure(seconds: float, size: tuple[int, int] = (120, 40)) -> dict:
 
 def _child(folder: Path, seconds: float) -> None:
     os.environ["TERM"] = "xterm-256color"
+    from s2mlx_app.app import S2App
     from textual import events
 
-    from s2mlx_app.app import S2App
     from tests.app.fakes import FakeEngine, FakeStudio, a_voice
 
     studio = FakeStudio(folder, FakeEngine(frames=int(seconds / FRAME * 2), per_chunk=1, delay=FRAME / 2))

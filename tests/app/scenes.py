@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from textual.widgets import Input, TextArea
-
 from s2mlx_app.app import S2App
-from s2mlx_app.history import Utterance
 from s2mlx_app.screens.record import REVIEW, RecordScreen
-from s2mlx_app.session import Recovered
+from s2mlx_app.state.history import Utterance
+from s2mlx_app.state.session import Recovered
+from textual.widgets import Input, TextArea
 
 from .fakes import FakeStudio, a_voice, hum
 

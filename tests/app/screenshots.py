@@ -38,7 +38,7 @@ async def picture(scene: str, theme: str) -> str:
 def main(folder: Path) -> None:
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
     folder.mkdir(parents=True, exist_ok=True)
-    with mock.patch("s2mlx.locations.assets_dir", lambda: None):  # the scenes bring their own voices
+    with mock.patch("s2mlx.files.folders.assets_dir", lambda: None):  # the scenes bring their own voices
         for scene, theme in PICTURES.items():
             (folder / f"{scene}.svg").write_text(asyncio.run(picture(scene, theme)), encoding="utf-8")
 

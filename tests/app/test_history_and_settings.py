@@ -6,16 +6,16 @@ import time
 from types import SimpleNamespace
 
 import pytest
-
-from s2mlx.errors import DeviceError
-from s2mlx_app import settings as settings_file
 from s2mlx_app.app import S2App
-from s2mlx_app.history import Utterance
 from s2mlx_app.screens.help import HelpScreen
 from s2mlx_app.screens.history import HistoryScreen
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.settings import SettingsScreen
+from s2mlx_app.state import settings as settings_file
+from s2mlx_app.state.history import Utterance
 from s2mlx_app.widgets.device_select import DeviceSelect
+
+from s2mlx.errors import DeviceError
 
 from .conftest import TEXT, running, until
 from .fakes import hum

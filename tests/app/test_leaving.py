@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-
 from s2mlx_app.screens.help import HelpScreen
 from s2mlx_app.screens.history import HistoryScreen
 from s2mlx_app.screens.main import MainScreen

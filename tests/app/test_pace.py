@@ -3,10 +3,10 @@
 import threading
 
 import pytest
+from s2mlx_app.widgets.status_line import StatusLine
 
 from s2mlx.errors import DeviceError
-from s2mlx.schedule import Schedule
-from s2mlx_app.widgets.status_line import StatusLine
+from s2mlx.request.schedule import Schedule
 
 from .conftest import running, until
 
@@ -48,7 +48,7 @@ async def test_nothing_is_called_slow_for_how_it_begins(make_app, studio, monkey
 
 async def test_without_a_listener_the_pieces_grow(make_app, studio):
     """One frame to a piece, as for a listener about to run dry, takes several times as long."""
-    speaking = pytest.importorskip("s2mlx.speaking")
+    speaking = pytest.importorskip("s2mlx.request.run")
     studio.output_error = DeviceError("there is none")
     app = make_app()
     async with running(app) as pilot:

@@ -5,14 +5,16 @@ import os
 
 import numpy as np
 import pytest
+from s2mlx_app import figures, tags
+from s2mlx_app.engine.loudspeaker import Loudspeaker
+from s2mlx_app.recording import sentence
+from s2mlx_app.speaking.envelope import Envelope, blocks, braille
+from s2mlx_app.speaking.follow import Follower
+from s2mlx_app.state import settings
+from s2mlx_app.state.history import History, Utterance
+from s2mlx_app.state.session import Session
 
 from s2mlx.errors import UsageError
-from s2mlx_app import figures, reading, settings, tags
-from s2mlx_app.envelope import Envelope, blocks, braille
-from s2mlx_app.follow import Follower
-from s2mlx_app.history import History, Utterance
-from s2mlx_app.loudspeaker import Loudspeaker
-from s2mlx_app.session import Session
 
 
 @pytest.mark.parametrize(
@@ -187,9 +189,9 @@ def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
 
 
 def test_every_language_has_a_sentence():
-    for name, code in reading.languages():
-        assert name and reading.sentence(code)
-    assert reading.sentence("xx") == reading.sentence("en") != reading.sentence("en", 1) and reading.sentence("de", 7)
+    for name, code in sentence.languages():
+        assert name and sentence.sentence(code)
+    assert sentence.sentence("xx") == sentence.sentence("en") != sentence.sentence("en", 1) and sentence.sentence("de", 7)
 
 
 class _Player:

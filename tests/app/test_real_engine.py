@@ -8,12 +8,13 @@ import pytest
 
 pytest.importorskip("mlx.core")
 
-from s2mlx.audio.files import read_audio  # noqa: E402
-from s2mlx.voice_library import VoiceLibrary  # noqa: E402
 from s2mlx_app.app import S2App  # noqa: E402
+from s2mlx_app.engine.local import LocalStudio  # noqa: E402
 from s2mlx_app.screens.main import MainScreen  # noqa: E402
 from s2mlx_app.screens.record import RECORDING, RecordScreen  # noqa: E402
-from s2mlx_app.studio import LocalStudio  # noqa: E402
+
+from s2mlx.audio.files import read_audio  # noqa: E402
+from s2mlx.voices import VoiceLibrary  # noqa: E402
 
 from ..synthetic import make_model  # noqa: E402
 from .conftest import running, until  # noqa: E402

@@ -8,14 +8,14 @@ import threading
 from pathlib import Path
 
 import numpy as np
-
-from s2mlx.errors import DeviceError, VoiceError
-from s2mlx_app import reading
 from s2mlx_app.app import S2App
+from s2mlx_app.recording import sentence
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.record import COUNTING, IDLE, RECORDING, REVIEW, RecordScreen
-from s2mlx_app.session import Session
+from s2mlx_app.state.session import Session
 from s2mlx_app.widgets.status_line import StatusLine
+
+from s2mlx.errors import DeviceError, VoiceError
 
 from .conftest import running, until
 from .fakes import RATE, FakeStudio, hum
@@ -197,7 +197,7 @@ async def test_the_sentence_follows_the_language(make_app):
         await pilot.press("ctrl+n")
         assert app.screen.card.words != first
         app.screen.query_one("#language").value = "de"
-        await until(pilot, lambda: app.screen.card.words == reading.sentence("de"))
+        await until(pilot, lambda: app.screen.card.words == sentence.sentence("de"))
 
 
 async def test_leaving_with_a_take_asks_and_keeps(make_app):

@@ -1,16 +1,16 @@
 """What the terminal shows after its size has changed: read from the rows that are sent to it."""
 
 import pytest
-from textual.widgets import Input
-from textual.widgets._toast import Toast
-
-from s2mlx.errors import DeviceError
 from s2mlx_app.screens.record import RecordScreen
 from s2mlx_app.widgets.key_line import SMALLEST, KeyLine
 from s2mlx_app.widgets.status_line import StatusLine
 from s2mlx_app.widgets.transport import Transport
 from s2mlx_app.widgets.voice_list import VoiceList
 from s2mlx_app.widgets.waveform import Waveform
+from textual.widgets import Input
+from textual.widgets._toast import Toast
+
+from s2mlx.errors import DeviceError
 
 from .conftest import running, until
 

@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-
-from s2mlx_app.session import Session
+from s2mlx_app.state.session import Session
 
 ROOT = Path(__file__).parents[2]
 

@@ -4,12 +4,12 @@ import threading
 
 import numpy as np
 import pytest
-
-from s2mlx.config import ModelConfig
-from s2mlx.errors import DeviceError, GenerationError, ModelError
 from s2mlx_app.widgets.status_line import StatusLine
 from s2mlx_app.widgets.transport import Transport
 from s2mlx_app.widgets.voice_list import VoiceList
+
+from s2mlx.config import ModelConfig
+from s2mlx.errors import DeviceError, GenerationError, ModelError
 
 from .conftest import TEXT, running, until
 
@@ -347,7 +347,7 @@ async def test_a_model_that_fails_says_why(make_app, studio):
 
 
 async def test_without_a_loudspeaker_the_speech_is_still_made(make_app, studio):
-    from s2mlx.audio.devices import find
+    from s2mlx.audio.hardware.devices import find
 
     with pytest.raises(DeviceError) as nothing:
         find([], None, output=True)

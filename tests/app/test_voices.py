@@ -3,11 +3,12 @@
 import dataclasses
 import threading
 
-from s2mlx.config import ModelConfig
-from s2mlx.errors import VoiceError
-from s2mlx.voice import Voice
 from s2mlx_app.widgets.status_line import StatusLine
 from s2mlx_app.widgets.voice_list import VoiceList
+
+from s2mlx.config import ModelConfig
+from s2mlx.errors import VoiceError
+from s2mlx.voices import Voice
 
 from .conftest import running, until
 from .fakes import a_voice, hum

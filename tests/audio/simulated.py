@@ -10,9 +10,9 @@ import threading
 
 import numpy as np
 
-from s2mlx.audio.backend import RateRefused
-from s2mlx.audio.devices import Device
-from s2mlx.audio.playback import Playback
+from s2mlx.audio.hardware.backend import RateRefused
+from s2mlx.audio.hardware.devices import Device
+from s2mlx.audio.play.playback import Playback
 from s2mlx.errors import DeviceError
 
 SPEAKER = Device(0, "Simulated speaker", 0, 2, 48000.0, is_default_output=True)

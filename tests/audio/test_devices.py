@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from s2mlx.audio import devices
-from s2mlx.audio.devices import Device, find
+from s2mlx.audio.hardware import devices
+from s2mlx.audio.hardware.devices import Device, find
 from s2mlx.errors import DeviceError
 
 LIST = [
@@ -78,6 +78,7 @@ def test_missing_sounddevice(monkeypatch):
 def test_nothing_heavy_is_imported_by_the_modules_themselves():
     import subprocess
 
-    code = ("import sys, s2mlx.audio.speaker, s2mlx.audio.microphone, s2mlx.audio.files, s2mlx.audio.devices\n"
+    code = ("import sys, s2mlx.audio.play.player, s2mlx.audio.microphone, s2mlx.audio.files"
+            ", s2mlx.audio.hardware.devices\n"
             "print([m for m in ('sounddevice', 'soundfile', 'soxr', 'mlx') if m in sys.modules])")
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

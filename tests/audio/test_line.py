@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2mlx.audio.line import Line
+from s2mlx.audio.play.line import Line
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -150,7 +150,7 @@ def test_slower_than_real_time_is_played_without_a_gap(loop, tmp_path):  # noqa:
 def test_a_rate_of_its_own(loop, tmp_path):  # noqa: F811
     samples = voice(1.5, 24000, seed=3)
     (heard, error, *_), recording = play_and_record(loop, tmp_path, samples, 24000, 0.3)
-    from s2mlx.audio.resample import resample
+    from s2mlx.audio.rates import resample
 
     assert heard and error == "None" and align(recording, resample(samples, 24000, RATE))[1] > 0.99
 

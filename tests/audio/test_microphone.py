@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from s2mlx.audio.hardware.watchdog import CONFIRM, LIMIT
 from s2mlx.audio.loudness import FLOOR_DB
 from s2mlx.audio.meter import Meter
 from s2mlx.audio.microphone import Recorder, Take, check, trim
-from s2mlx.audio.watchdog import CONFIRM, LIMIT
 from s2mlx.errors import DeviceError
 
 from .simulated import MICROPHONE, Microphone, Room

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from s2mlx.audio.pacing import seconds_needed
+from s2mlx.audio.play.pacing import seconds_needed
 from s2mlx.errors import DeviceError
 
 from .simulated import System, World, playback, produce, run

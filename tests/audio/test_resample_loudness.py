@@ -7,7 +7,7 @@ import pytest
 
 from s2mlx.audio import loudness
 from s2mlx.audio.files import pcm16
-from s2mlx.audio.resample import StreamResampler, resample
+from s2mlx.audio.rates import StreamResampler, resample
 
 GOLDEN = Path(__file__).parents[2] / ".." / "shared" / "golden"
 

@@ -5,8 +5,8 @@ import threading
 import numpy as np
 import pytest
 
-from s2mlx.audio.speaker import Player
-from s2mlx.audio.watchdog import CONFIRM, LIMIT
+from s2mlx.audio.hardware.watchdog import CONFIRM, LIMIT
+from s2mlx.audio.play.player import Player
 from s2mlx.errors import DeviceError
 
 from .simulated import Fixed, Stuck

@@ -20,8 +20,8 @@ import mlx.core as mx
 
 from s2mlx.bench import graph, pretend, synthetic
 from s2mlx.config import ModelConfig
-from s2mlx.dual_ar import DualAR
 from s2mlx.layers.scope import Scope
+from s2mlx.networks.dual_ar import DualAR
 from s2mlx.weights import open_checkpoint
 
 from .compare_mlx_audio import PROMPT, peer_python

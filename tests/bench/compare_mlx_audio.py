@@ -150,15 +150,15 @@ def serve(side: str, stage: str, model: str, dtype: str) -> None:
 
 def our_ar(model: str, dtype: str) -> dict:
     from s2mlx.bench.speed import prompt
-    from s2mlx.dual_ar import DualAR
-    from s2mlx.generate import Request, generate
+    from s2mlx.layers.scope import Scope
+    from s2mlx.networks.dual_ar import DualAR
+    from s2mlx.networks.generate import Generation, generate
     from s2mlx.options import Sampling
     from s2mlx.weights import open_checkpoint
-    from s2mlx.layers.scope import Scope
 
     with open_checkpoint(model) as checkpoint:
         dual_ar = DualAR(Scope(checkpoint.tensors), checkpoint.config, end_id=256)
-    request = Request(prompt(dual_ar, PROMPT), seed=1, max_frames=4096, min_frames=4096)
+    request = Generation(prompt(dual_ar, PROMPT), seed=1, max_frames=4096, min_frames=4096)
     frames = generate(dual_ar, request, Sampling(0.8, 0.8, 30))
 
     def ar(count):
@@ -170,8 +170,8 @@ def our_ar(model: str, dtype: str) -> dict:
 
 def our_codec(model: str, dtype: str) -> dict:
     from s2mlx.codec import Codec
-    from s2mlx.weights import open_checkpoint
     from s2mlx.layers.scope import Scope
+    from s2mlx.weights import open_checkpoint
 
     with open_checkpoint(model) as checkpoint:
         codec = Codec(Scope(checkpoint.tensors).within("c"), checkpoint.config.codec)

@@ -11,7 +11,7 @@ from s2mlx import bench
 from s2mlx.bench import first_audio, inventory, machine, report, synthetic, weights
 from s2mlx.cli.main import main
 from s2mlx.config import ModelConfig
-from s2mlx.model import load_model
+from s2mlx.networks.load import load_model
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_a_prompt_beyond_the_context_is_refused_before_anything_heavy(monkeypatc
 
 
 def test_the_whole_context_can_be_measured(tiny):
-    from s2mlx.bench.figures import check_room
+    from s2mlx.bench.measure import check_room
 
     check_room(synthetic.tiny().config, 1000, 22)
 

@@ -11,8 +11,8 @@ import pytest
 
 from s2mlx.bench import graph, pretend, synthetic
 from s2mlx.config import ModelConfig
-from s2mlx.dual_ar import DualAR
 from s2mlx.layers.scope import Scope
+from s2mlx.networks.dual_ar import DualAR
 from s2mlx.weights import open_checkpoint
 
 HISTORY = json.loads(Path(__file__).with_name("frame_graph.json").read_text())

@@ -4,8 +4,8 @@ import mlx.core as mx
 import pytest
 
 from s2mlx.bench import graph, pretend
-from s2mlx.dual_ar import DualAR
 from s2mlx.layers.scope import Scope
+from s2mlx.networks.dual_ar import DualAR
 from s2mlx.weights import open_checkpoint
 from tests.synthetic import IM_END, make_model
 

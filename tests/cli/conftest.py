@@ -49,14 +49,14 @@ def clean_environment(monkeypatch, tmp_path):
     """No variable of the developer's, no folder of theirs, no voice but a test's own."""
     import os
 
-    from s2mlx import locations
+    from s2mlx.files import folders
 
     for name in list(os.environ):
         if name.startswith("S2MLX_") or name in ("NO_COLOR", "HF_HUB_OFFLINE"):
             monkeypatch.delenv(name)
     for name in ("CONFIG", "DATA", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "home" / name.lower()))
-    monkeypatch.setattr(locations, "assets_dir", lambda: None)
+    monkeypatch.setattr(folders, "assets_dir", lambda: None)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.chdir(tmp_path)
 
@@ -97,10 +97,8 @@ def tts(monkeypatch):
 @pytest.fixture
 def player(monkeypatch):
     """Loudspeakers are FakePlayers; `player.made` lists them."""
-    from s2mlx.audio import devices, speaker
-
     monkeypatch.setattr(FakePlayer, "made", [])
     monkeypatch.setattr(FakePlayer, "breaks", None)
-    monkeypatch.setattr(speaker, "Player", FakePlayer)
-    monkeypatch.setattr(devices, "find_output", lambda query: None)
+    monkeypatch.setattr("s2mlx.audio.Player", FakePlayer)
+    monkeypatch.setattr("s2mlx.audio.find_output", lambda query: None)
     return FakePlayer

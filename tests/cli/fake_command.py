@@ -37,9 +37,9 @@ class Playing(FakePlayer):
 
 
 if __name__ == "__main__":
-    from s2mlx.audio import devices, speaker
+    from s2mlx import audio
 
     s2mlx.load = lambda *args, **kwargs: Announcing(**json.loads(os.environ.get("FAKE", "{}")))
-    speaker.Player = Playing
-    devices.find_output = lambda query: None
+    audio.Player = Playing
+    audio.find_output = lambda query: None
     sys.exit(main())

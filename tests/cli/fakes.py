@@ -6,8 +6,8 @@ import numpy as np
 
 from s2mlx.config import ModelConfig
 from s2mlx.errors import ModelError
-from s2mlx.speech import Audio, AudioChunk, Pass, Stats
-from s2mlx.voice import Voice
+from s2mlx.results import Audio, AudioChunk, Pass, Stats
+from s2mlx.voices import Voice
 
 RATE, FRAME, BOOKS = 44100, 2048, 10
 

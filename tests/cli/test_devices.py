@@ -2,15 +2,14 @@
 
 import pytest
 
-from s2mlx.audio import devices
-from s2mlx.audio.devices import Device
+from s2mlx.audio.hardware.devices import Device
 
 
 @pytest.fixture(autouse=True)
 def two_devices(monkeypatch):
     found = [Device(0, "Desk Mic", 1, 0, 48000.0, is_default_input=True),
              Device(3, "Loudspeaker", 0, 2, 44100.0, is_default_output=True)]
-    monkeypatch.setattr(devices, "list_devices", lambda: found)
+    monkeypatch.setattr("s2mlx.audio.list_devices", lambda: found)
     return found
 
 

@@ -61,7 +61,7 @@ def test_a_file_with_a_part_missing(run, tmp_path):
 
 def test_the_licence_of_s2_pro(run):
     from s2mlx.config import ModelConfig
-    from s2mlx.model_facts import is_s2_pro
+    from s2mlx.weights.facts import is_s2_pro
 
     assert is_s2_pro(ModelConfig()) and not is_s2_pro(ModelConfig(vocab_size=1280))
 

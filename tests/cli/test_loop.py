@@ -77,7 +77,7 @@ def test_an_interrupt_while_playing(loop, command, tmp_path):  # noqa: F811
 
 
 def test_a_recorded_voice_is_that_of_its_clip(loop, command, tmp_path):  # noqa: F811
-    from s2mlx.voice import Voice, VoiceLibrary
+    from s2mlx.voices import Voice, VoiceLibrary
 
     from .test_record import speech
 

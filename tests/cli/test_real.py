@@ -109,7 +109,7 @@ def test_an_interrupt_in_the_middle(tmp_path, model):
 
 def test_without_a_model_the_demo_voice_speaks_and_says_so(run, monkeypatch):
     from s2mlx.errors import ModelError
-    from s2mlx.models import find_model
+    from s2mlx.weights.catalog import find_model
 
     monkeypatch.delenv("S2MLX_MODEL")
     monkeypatch.delenv("S2MLX_TOKENIZER")

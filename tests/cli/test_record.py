@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2mlx.audio import microphone
-from s2mlx.audio.sentences import sentences
 from s2mlx.audio.verdict import Take
 from s2mlx.errors import DeviceError, GenerationError, VoiceError
-from s2mlx.voice import VoiceLibrary
+from s2mlx.text.read_aloud import sentences_to_read
+from s2mlx.voices import VoiceLibrary
 
 RATE = 44100
 
@@ -59,12 +58,11 @@ class FakeRecorder:
 
 @pytest.fixture
 def mic(monkeypatch):
-    from s2mlx.audio import devices
     from s2mlx.cli import record
 
     monkeypatch.setenv("LC_ALL", "C")
-    monkeypatch.setattr(microphone, "Recorder", FakeRecorder)
-    monkeypatch.setattr(devices, "find_input", lambda query: None)
+    monkeypatch.setattr("s2mlx.audio.Recorder", FakeRecorder)
+    monkeypatch.setattr("s2mlx.audio.find_input", lambda query: None)
     monkeypatch.setattr(record.time, "sleep", lambda _: None)
     monkeypatch.setattr(record, "_enter", lambda wait, listen: False)
     for name, value in {"heard": speech(8), "error": None, "made": []}.items():
@@ -76,7 +74,7 @@ def test_a_take_becomes_a_voice_with_clip_and_words(run, tts, mic):
     result = run("record", "me", "--seconds", "8", stdin=b"")
     assert result.code == 0 and result.stdout == b"" and "Read this aloud" in result.err
     library = VoiceLibrary()
-    assert library.get("me").transcript in sentences("en") and library.get("me").transcript in result.err
+    assert library.get("me").transcript in sentences_to_read("en") and library.get("me").transcript in result.err
     [(samples, rate), words] = tts.cloned[0]
     assert words == library.get("me").transcript and 7.5 < len(samples) / rate < 8.5
     kept, rate = library.clip("me")
@@ -87,7 +85,7 @@ def test_own_words_language_and_device(run, tts, mic):
     assert run("record", "a", "--seconds", "8", "--text", "Own words.", "--input", "USB", stdin=b"").code == 0
     assert VoiceLibrary().get("a").transcript == "Own words." and mic.made[0].device == "USB"
     assert run("record", "b", "--seconds", "8", "--language", "de", stdin=b"").code == 0
-    assert VoiceLibrary().get("b").transcript in sentences("de")
+    assert VoiceLibrary().get("b").transcript in sentences_to_read("de")
 
 
 def test_words_that_do_not_fill_the_take_are_doubted(run, tts, mic):

@@ -282,10 +282,10 @@ def test_a_pass_that_the_model_left_out_is_named(run, tts, monkeypatch):
 
 
 def test_a_slow_machine_is_said_once(run, tts, player, monkeypatch):
-    from s2mlx import speech
+    from s2mlx import results
 
     tts.frames = 60
-    monkeypatch.setattr(speech.Stats, "rtf", property(lambda self: 1.5))
+    monkeypatch.setattr(results.Stats, "rtf", property(lambda self: 1.5))
     assert run("say", "One.").err.count("takes 1.5 s here") == 1
 
 
@@ -351,14 +351,12 @@ def test_a_fault_of_ours_is_one_line(run, tts, monkeypatch):
 
 
 def test_a_device_that_cannot_be_opened_leaves_no_file_behind(run, tts, player, tmp_path, monkeypatch):
-    from s2mlx.audio import speaker
     from s2mlx.errors import DeviceError
 
     def refuse(*_, **__):
         raise DeviceError("no sound here")
 
-    monkeypatch.setattr(speaker, "Player", refuse)
-    monkeypatch.delitem(__import__("sys").modules, "s2mlx.cli.playing", raising=False)
+    monkeypatch.setattr("s2mlx.audio.Player", refuse)
     result = run("say", "One.", "-o", "out.wav", "--play")
     assert result.code == 1 and result.error == "error: no sound here"
     assert not [p for p in tmp_path.iterdir() if p.name != "home"]
@@ -384,7 +382,7 @@ DIALOGUE = "<|speaker:0|>Who? <|speaker:1|>Anna. <|speaker:2|>Ben."
     ("<|speaker:1|>Me.", ["a"], ["speaker 1 has no voice", "'a' will not speak"]),
     ("Hello.", ["a"], []), (DIALOGUE, [], [])])
 def test_speakers_and_voices_that_do_not_meet_are_said(run, tts, player, text, voices, notes):
-    from s2mlx.voice import Voice, VoiceLibrary
+    from s2mlx.voices import Voice, VoiceLibrary
 
     for name in voices:
         VoiceLibrary().add(name, Voice(np.zeros((10, 3), np.int32), "Words."))
@@ -399,7 +397,7 @@ def test_speakers_and_voices_that_do_not_meet_are_said(run, tts, player, text, v
 # --- voices of other models ----------------------------------------------------------------------------------
 
 def test_a_voice_of_another_model_is_made_again_from_its_clip(run, tts, player):
-    from s2mlx.voice import Voice, VoiceLibrary
+    from s2mlx.voices import Voice, VoiceLibrary
 
     other = Voice(np.zeros((4, 9), np.int32), "Its words.", 22050, 256)
     clip = np.full(22050, 0.25, np.float32)

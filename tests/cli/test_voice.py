@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2mlx.voice import Voice
+from s2mlx.voices import Voice
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tiny.s2voice"
 
@@ -186,7 +186,7 @@ def test_the_clip_travels_when_asked_and_is_spoken_of_when_not(run, tts, clip, m
     assert "--clip brings it along" in run("voice", "import", "a.s2voice", "bare").err
     assert not run("voice", "show", "bare", "--json").json["has_clip"]
     assert "--clip" not in run("voice", "import", "a.s2voice", "whole", "--clip").err
-    from s2mlx.voice import VoiceLibrary
+    from s2mlx.voices import VoiceLibrary
     assert np.array_equal(VoiceLibrary().clip("whole")[0], VoiceLibrary().clip("anna")[0])
     missing = run("voice", "import", "me.s2voice", "you", "--clip")
     assert missing.code == 1 and "me.flac" in missing.error and "you" not in VoiceLibrary().names()

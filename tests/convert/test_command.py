@@ -74,7 +74,7 @@ def show(self, done, total):
     if not told:
         told.append(print("begun", flush=True))
     time.sleep(0.02)
-convert._Progress.show = show
+convert._ProgressLine.show = show
 sys.exit(main())
 """
 

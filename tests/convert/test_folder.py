@@ -10,7 +10,7 @@ from gguf.constants import GGMLQuantizationType as T
 
 from s2mlx.convert import as_folder, convert, encode
 from s2mlx.errors import ModelError, S2Error, UsageError
-from s2mlx.model import load_model
+from s2mlx.networks.load import load_model
 from s2mlx.weights import open_checkpoint
 from s2mlx.weights.gguf_file import GGUFFile
 from s2mlx.weights.mapped import Region
@@ -26,7 +26,7 @@ W1, W2 = "layers.0.feed_forward.w1.weight", "layers.1.feed_forward.w2.weight"
 def source(folder):
     """A GGUF with everything that only its keys say."""
     return make_model(folder / "source.gguf", qk_norm=False, scale=False, metadata={
-        "general.author": "somebody", "s2mlx.sampling.temperature": 0.5, "s2mlx.speech.dialogue": False})
+        "general.author": "somebody", "s2mlx.sampling.temperature": 0.5, "s2mlx.results.dialogue": False})
 
 
 def same_weights(a, b):

@@ -11,7 +11,7 @@ from gguf.constants import GGMLQuantizationType as T
 from s2mlx.convert import as_gguf, convert
 from s2mlx.convert import source as convert_source
 from s2mlx.errors import ModelError, UsageError
-from s2mlx.model import load_model
+from s2mlx.networks.load import load_model
 from s2mlx.weights.gguf_file import GGUFFile
 from tests.synthetic import make_model, model_parts
 from tests.weights.gguf_maker import gguf_bytes

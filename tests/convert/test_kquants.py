@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from gguf import quants
-from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType as T
+from gguf.constants import GGML_QUANT_SIZES
+from gguf.constants import GGMLQuantizationType as T
 
 from s2mlx.convert import kquants
 from s2mlx.weights.gguf_file import GGUFFile

@@ -18,8 +18,8 @@ from . import harness, msl
 def winning():
     """Layers that are built now take their kernels."""
     wins = lambda: True
-    with mock.patch("s2mlx.layers.conv.kernels_win", wins), mock.patch("s2mlx.codec.blocks.kernels_win", wins), \
-            mock.patch("s2mlx.layers.conv.on_gpu", wins):
+    with mock.patch("s2mlx.layers.causal_conv.kernels_win", wins), mock.patch("s2mlx.codec.units.kernels_win", wins), \
+            mock.patch("s2mlx.layers.causal_conv.on_gpu", wins):
         yield
 
 

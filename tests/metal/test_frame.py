@@ -11,14 +11,13 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
-from s2mlx import kernels as package
-from s2mlx.dual_ar import DualAR
-from s2mlx.generate import Request, generate
 from s2mlx.kernels import metal
 from s2mlx.layers.cache import BatchCache
+from s2mlx.layers.scope import Scope
+from s2mlx.networks.dual_ar import DualAR
+from s2mlx.networks.generate import Generation, generate
 from s2mlx.options import Sampling
 from s2mlx.weights import open_checkpoint
-from s2mlx.layers.scope import Scope
 from tests.synthetic import IM_END, SEMANTIC_BEGIN, make_model
 
 from . import harness, msl
@@ -35,8 +34,7 @@ def gpu(launch):
     with ExitStack() as stack:
         stack.enter_context(mock.patch("s2mlx.layers.cache._TAIL", 2))
         stack.enter_context(harness.kernels(launch))
-        for owner in (package, metal):
-            stack.enter_context(mock.patch.object(owner, "available", lambda: True))
+        stack.enter_context(mock.patch("s2mlx.device.kernels_available", lambda: True))
         stack.enter_context(mock.patch.object(mx, "default_device", lambda: mx.Device(mx.gpu)))
         yield
 
@@ -61,7 +59,7 @@ def prompt():
 
 def speak(path, frames=FRAMES):
     """Codes of some frames."""
-    request = Request(prompt(), seed=5, max_frames=frames, min_frames=frames)
+    request = Generation(prompt(), seed=5, max_frames=frames, min_frames=frames)
     frames = generate(network(path), request, Sampling(temperature=0.9, top_p=0.95, top_k=20), ahead=False)
     return [f.codes.tolist() for f in frames if f.codes is not None]
 

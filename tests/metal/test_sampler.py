@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from s2mlx.kernels import sampler
-from s2mlx.kernels.sampler import Settings
+from s2mlx.kernels.sampler import SamplerSettings
 
 from .harness import Case, kernels, normal
 
@@ -29,8 +29,8 @@ def case(n, settings, spread=3, dtype=mx.float32, batch=4, seed=0, digits=1):
                 lambda: (*inputs(n, batch, spread, dtype, seed, digits), settings), tolerance=0)
 
 
-SETTINGS = [Settings(0.8, 0.8, 30), Settings(0, 0.8, 30), Settings(1.5, 1.0, 256), Settings(0.7, 0.95, 1),
-            Settings(0.7, 1e-6, 50), Settings(1.0, 0.3, 30, 2.0, 0.99)]
+SETTINGS = [SamplerSettings(0.8, 0.8, 30), SamplerSettings(0, 0.8, 30), SamplerSettings(1.5, 1.0, 256), SamplerSettings(0.7, 0.95, 1),
+            SamplerSettings(0.7, 1e-6, 50), SamplerSettings(1.0, 0.3, 30, 2.0, 0.99)]
 CASES = [case(40, s) for s in SETTINGS] + [case(4097, s, batch=2) for s in SETTINGS if s.top_k <= 50]
 CASES += [case(4096, SETTINGS[0], dtype=mx.float16),
           Case("plain", sampler.draw, lambda: (normal(3, 40), mx.array([[0.1], [0.5], [0.999]]), SETTINGS[0]), tolerance=0)]
@@ -81,7 +81,7 @@ def test_draws_follow_the_rule(settings, launched, request):
 
 def test_plain_draw_ignores_window(compiled):
     logits, uniforms, *_ = inputs(40, 3, 2, mx.float32, seed=4)
-    settings = Settings(0.8, 0.9, 20)
+    settings = SamplerSettings(0.8, 0.9, 20)
     with kernels():
         tokens = sampler.draw(logits, uniforms[:, :1], settings)
     nobody = np.full(10, -1)
@@ -92,5 +92,5 @@ def test_top_k_beyond_the_kernel_takes_the_reference():
     logits = normal(1, 500)
     with kernels(launch=lambda *a, **k: pytest.fail("launched")):
         for top_k in (0, sampler.MAX_TOP_K + 1):
-            token = sampler.draw(logits, mx.array([[0.5]]), Settings(1.0, 1.0, top_k))
+            token = sampler.draw(logits, mx.array([[0.5]]), SamplerSettings(1.0, 1.0, top_k))
             assert 0 <= token.item() < 500

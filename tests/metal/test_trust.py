@@ -6,26 +6,27 @@ from unittest import mock
 import mlx.core as mx
 import pytest
 
+from s2mlx import device
 from s2mlx.kernels import blocks, dequantize, metal
 
 
 @pytest.fixture
 def on_metal():
     """As on a Mac whose kernels nobody has tried yet."""
-    with mock.patch.object(metal, "available", lambda: True), mock.patch.dict(metal._verdicts, clear=True):
+    with mock.patch("s2mlx.device.kernels_available", lambda: True), mock.patch.dict(metal._verdicts, clear=True):
         yield
 
 
 def test_no_metal_no_kernel():
-    assert not mx.metal.is_available() and not metal.available()
+    assert not mx.metal.is_available() and not device.kernels_available()
 
 
 def test_switched_off(monkeypatch):
     monkeypatch.setattr(mx.metal, "is_available", lambda: True)
     monkeypatch.setattr(mx, "default_device", lambda: mock.Mock(type=mx.DeviceType.gpu))
-    assert metal.available()
+    assert device.kernels_available()
     monkeypatch.setenv("S2MLX_KERNELS", "off")
-    assert not metal.available()
+    assert not device.kernels_available()
 
 
 @pytest.mark.parametrize("launch", [
@@ -74,7 +75,7 @@ def test_integers_must_be_equal(on_metal, monkeypatch):
         tokens, following = sampler.sampler_reference(logits, uniforms, window, may_end, settings, True)
         return [tokens + 1, following]
 
-    settings = sampler.Settings(0.8, 0.8, 30)
+    settings = sampler.SamplerSettings(0.8, 0.8, 30)
     monkeypatch.setattr(metal, "launch", launch)
     arguments = mx.zeros((1, 50)), mx.array([[0.5, 0.5]]), mx.full((1, 10), -1, mx.int32), mx.ones((1,), mx.int32)
     with pytest.warns(RuntimeWarning, match="sampler is off"):

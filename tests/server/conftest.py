@@ -5,11 +5,11 @@ import threading
 import numpy as np
 import pytest
 
-from s2mlx import locations
+from s2mlx.files import folders
 from s2mlx.server.access import Access
 from s2mlx.server.listener import Server
 from s2mlx.server.service import Service
-from s2mlx.voice import Voice, VoiceLibrary
+from s2mlx.voices import Voice, VoiceLibrary
 
 from .fakes import BOOKS, Client, FakeSynthesizer
 
@@ -21,7 +21,7 @@ def tts():
 
 @pytest.fixture
 def library(tmp_path, monkeypatch):
-    monkeypatch.setattr(locations, "assets_dir", lambda: None)
+    monkeypatch.setattr(folders, "assets_dir", lambda: None)
     library = VoiceLibrary(tmp_path / "voices")
     library.add("anna", Voice(np.ones((BOOKS, 3), np.int32), "Anna's words."))
     return library

@@ -8,10 +8,10 @@ import time
 import numpy as np
 
 from s2mlx.config import ModelConfig
-from s2mlx.speaking import MOST_LEAD
-from s2mlx.speech import CANCELLED, STOP, Audio, AudioChunk, Stats
+from s2mlx.request.run import MOST_LEAD
+from s2mlx.results import CANCELLED, STOP, Audio, AudioChunk, Stats
 from s2mlx.text import estimate_seconds
-from s2mlx.voice import Voice
+from s2mlx.voices import Voice
 
 RATE, FRAME, BOOKS = 44100, 2048, 10
 

@@ -14,7 +14,7 @@ import soundfile
 
 from s2mlx.cli.serve import _names
 from s2mlx.errors import ModelError
-from s2mlx.models import DEMO, find_model
+from s2mlx.weights.catalog import DEMO, find_model
 from tests.cli.conftest import run  # noqa: F401 (a fixture)
 
 from .fakes import Client

@@ -13,8 +13,8 @@ import soundfile
 from s2mlx.audio.files import pcm16, stream_wav_header
 from s2mlx.errors import GenerationError, ModelError, UsageError
 from s2mlx.options import Options
+from s2mlx.results import LENGTH
 from s2mlx.server import handler, outgoing
-from s2mlx.speech import LENGTH
 
 from .fakes import FRAME, RATE
 

@@ -5,15 +5,15 @@ import threading
 import numpy as np
 import pytest
 
-from s2mlx import locations
 from s2mlx.audio.files import write_audio
 from s2mlx.cli.serve import _default_voice
 from s2mlx.errors import GenerationError, VoiceError
+from s2mlx.files import folders
+from s2mlx.results import LENGTH, STOP
 from s2mlx.server.protocol import SpeechRequest
 from s2mlx.server.service import Service
 from s2mlx.server.voices import Cancelled
-from s2mlx.speech import LENGTH, STOP
-from s2mlx.voice import Voice
+from s2mlx.voices import Voice
 
 from .fakes import BOOKS, RATE
 from .test_speech import HELLO
@@ -50,7 +50,7 @@ def test_openai_voices_without_a_default_are_built_in_ones(tts, client, monkeypa
     (tmp_path / "nano").mkdir()
     for name, books in (("clara", BOOKS), ("bruno", BOOKS), ("other", 3)):
         Voice(np.ones((books, 3), np.int32), name).save(tmp_path / "nano" / f"{name}.s2voice")
-    monkeypatch.setattr(locations, "assets_dir", lambda: tmp_path)
+    monkeypatch.setattr(folders, "assets_dir", lambda: tmp_path)
     for voice in ("alloy", None, "ash", "ballad"):
         assert client.post({**HELLO, "voice": voice}).answer().status == 200
     assert [call["voice"].name for call in tts.calls] == ["bruno", "bruno", "clara", "bruno"] and not tts.said

@@ -6,12 +6,12 @@ import pytest
 from gguf import quants
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
-from s2mlx.weights import affine, blocks
+from s2mlx.weights import affine, block_formats
 
 from .gguf_maker import SCALES, random_blocks
 
-KINDS = sorted(blocks.SUPPORTED)
-QUANTIZED = [kind for kind in KINDS if kind not in blocks.FLOATS]
+KINDS = sorted(block_formats.SUPPORTED)
+QUANTIZED = [kind for kind in KINDS if kind not in block_formats.FLOATS]
 name_of = lambda kind: kind.name
 
 
@@ -23,7 +23,7 @@ def reference(raw, kind):
 @pytest.mark.parametrize("kind", KINDS, ids=name_of)
 def test_values_are_those_of_the_reference(kind, rows):
     raw = random_blocks((rows, 768), kind, np.random.default_rng(rows), 1.0)
-    assert np.array_equal(np.array(blocks.decode(mx.array(raw), kind)), reference(raw, kind))
+    assert np.array_equal(np.array(block_formats.decode(mx.array(raw), kind)), reference(raw, kind))
 
 
 @pytest.mark.parametrize("kind", QUANTIZED, ids=name_of)
@@ -36,12 +36,12 @@ def test_scales_of_any_size_give_the_same_values(kind):
     for at in SCALES[kind]:
         if at is not None:
             cut[..., at + 1] &= 0xBB  # clears the exponent's lowest set bit: never all ones
-    assert np.array_equal(np.array(blocks.decode(mx.array(raw), kind)), reference(raw, kind))
+    assert np.array_equal(np.array(block_formats.decode(mx.array(raw), kind)), reference(raw, kind))
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=name_of)
 def test_rows_are_as_long_as_their_blocks(kind):
-    assert blocks.columns(random_blocks((1, 512), kind, np.random.default_rng(0)).shape[1], kind) == 512
+    assert block_formats.columns(random_blocks((1, 512), kind, np.random.default_rng(0)).shape[1], kind) == 512
 
 
 @pytest.mark.parametrize("kind", sorted(affine.KINDS), ids=name_of)

@@ -54,11 +54,11 @@ def test_without_a_limit_half_of_the_memory_may_be_dense(monkeypatch):
 
 
 def test_a_gpu_gets_raw_blocks_where_the_kernels_run(monkeypatch):
-    from s2mlx import kernels
+    from s2mlx import device
 
     monkeypatch.setattr(mx, "default_device", lambda: mx.Device(mx.gpu))
     for available, form in ((True, Storage.RAW), (False, Storage.PACKED)):
-        monkeypatch.setattr(kernels, "available", lambda: available)
+        monkeypatch.setattr(device, "kernels_available", lambda: available)
         assert set(plan(PARTS, None, "model.gguf").values()) == {form}
 
 

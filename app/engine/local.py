@@ -1,0 +1,121 @@
+"""The app's outside world, made of s2mlx: see `engine.Studio`. Heavy modules load with the call that needs one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from s2mlx.voices import VoiceLibrary
+
+from .. import figures
+from .loudspeaker import Loan, Loudspeaker
+from .shapes import Recorder, Synthesizer, Verdict
+
+BEFORE, AFTER = 0.1, 0.35  # seconds of quiet around the speech of a reference
+
+
+class LocalStudio:
+    def __init__(self, library: VoiceLibrary | None = None):
+        self.library = library or VoiceLibrary()
+        self._loudspeaker = Loudspeaker(_open_player)
+
+    def load(self, model: str | None, *, tokenizer: str | None, compat: str | None, memory_limit: int | None,
+             on_progress: Callable[[float], None]) -> Synthesizer:
+        import s2mlx
+
+        tts = s2mlx.load(model, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit,
+                        on_progress=lambda done, total: on_progress(done / total))
+        tts.warm_up()  # now, and not while the first sentence is waited for
+        return tts
+
+    def model_facts(self, model: str | None) -> str:
+        from s2mlx.weights import describe, find_model, open_checkpoint
+
+        found = find_model(model)
+        with open_checkpoint(found.path) as checkpoint:
+            facts = describe(checkpoint)
+        memory = facts["memory"]
+        return (f"{facts['name']} needs about {figures.size(memory['needed'])} of memory, "
+                f"{figures.size(memory['weights'])} of them weights ({found.path})")
+
+    def devices(self) -> Sequence[Any]:
+        from s2mlx.audio import list_devices
+
+        return list_devices()
+
+    def player(self, rate: int, device: str | None, prebuffer: float | None) -> Loan:
+        return self._loudspeaker.turn(rate, device, prebuffer or 0.0)
+
+    def recorder(self, rate: int, device: str | None) -> Recorder:
+        from s2mlx.audio import Recorder as Microphone
+
+        return Microphone(rate, device)
+
+    def check(self, samples: np.ndarray, rate: int) -> Verdict:
+        from s2mlx.audio import Take, check
+
+        return check(Take.of(samples, rate))
+
+    def silence_hint(self) -> str:
+        from s2mlx.audio import silence_hint
+
+        return silence_hint()
+
+    def speech_in(self, samples: np.ndarray, rate: int) -> tuple[float, float]:
+        begin, end = _speech(samples, rate)
+        seconds = len(samples) / rate
+        return (max(0.0, begin - BEFORE), min(seconds, end + AFTER)) if end > begin else (0.0, seconds)
+
+    def with_margin(self, samples: np.ndarray, rate: int) -> np.ndarray:
+        quiet = len(samples) / rate - _speech(samples, rate)[1]
+        missing = max(0, round((AFTER - quiet) * rate))
+        return np.concatenate([samples, np.zeros(missing, np.float32)]) if missing else samples
+
+    def read_audio(self, path: Path, rate: int) -> np.ndarray:
+        from s2mlx.audio import read_audio
+
+        return read_audio(path, rate)
+
+    def write_audio(self, path: Path, samples: np.ndarray, rate: int) -> None:
+        from s2mlx.audio import write_audio
+
+        write_audio(path, samples, rate)
+
+    def finished(self, samples: np.ndarray, rate: int, *, trim: bool, normalize: bool) -> np.ndarray:
+        from s2mlx.audio import peak_normalize, trim_end
+
+        samples = trim_end(samples, rate) if trim else samples
+        return peak_normalize(samples) if normalize else samples
+
+    def sentences(self, text: str) -> list[tuple[int, int]]:
+        from s2mlx.text import split_sentences
+
+        return split_sentences(text)
+
+    def estimate_seconds(self, text: str) -> float:
+        from s2mlx.text import estimate_seconds
+
+        return estimate_seconds(text)
+
+    def close(self) -> None:
+        self._loudspeaker.close()
+
+
+def _open_player(rate: int, device: str | None):
+    from s2mlx.audio import Player
+
+    return Player(rate, device)
+
+
+def _speech(samples: np.ndarray, rate: int) -> tuple[float, float]:
+    """Seconds [begin, end) from the first to the last syllable; both 0 without speech."""
+    from s2mlx.audio import SHORT_FRAME, frame_levels, noise_floor_db, speech_db
+
+    floor, loud = noise_floor_db(samples, rate), speech_db(samples, rate)
+    above = np.flatnonzero(frame_levels(samples, rate) > floor + max(3.0, (loud - floor) / 3))
+    return (
+        (above[0] * SHORT_FRAME, min(len(samples) / rate, (above[-1] + 1) * SHORT_FRAME)) if len(above) else (0.0, 0.0)
+    )

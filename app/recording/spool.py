@@ -1,0 +1,98 @@
+"""A recording under way, on disk as it grows, so that the end of the process does not end the take.
+
+Raw little-endian float32 samples beside a note of what they are, in a folder that no other app uses. Knows files,
+and of recorders only that they tell what they have heard.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+
+from ..engine.shapes import Recorder
+from ..state.filing import read_json, write_json
+
+INTERVAL = 1.0  # seconds of a recording that a crash may cost
+LEAST = 1.0     # seconds; less is not worth a question
+
+
+class Spool:
+    """The files of the recording under way, or of the one that broke off."""
+
+    def __init__(self, folder: Path):
+        self._samples, self._notes = folder / "recording.f32", folder / "recording.json"
+
+    def follow(self, recorder: Recorder, begin: float, transcript: str, name: str) -> Following:
+        """Write what `recorder` hears from its second `begin` on, until `Following.end`."""
+        return Following(self, recorder, begin, transcript, name)
+
+    def open(self, rate: int, transcript: str, name: str) -> int:
+        """An empty file as a descriptor. Raises OSError."""
+        self._samples.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(self._samples, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        try:
+            write_json(self._notes, {"rate": rate, "transcript": transcript, "name": name})
+        except OSError:
+            os.close(file)
+            raise
+        return file
+
+    def broken_off(self) -> tuple[np.ndarray, int, str, str] | None:
+        """samples float32 [n], rate, transcript, name of a recording that nobody ended; None without one."""
+        notes = read_json(self._notes)
+        try:
+            data = self._samples.read_bytes()
+            rate = int(notes["rate"])
+        except (OSError, ValueError, KeyError, TypeError, OverflowError):
+            return None
+        samples = np.frombuffer(data, "<f4", len(data) // 4).astype(np.float32)  # the last sample may be torn
+        if not 0 < rate <= 768_000 or len(samples) < LEAST * rate:
+            return None
+        return samples, rate, str(notes.get("transcript", "")), str(notes.get("name", ""))
+
+    def drop(self) -> None:
+        """The recording is kept elsewhere, or nobody wants it. Raises OSError."""
+        for path in (self._notes, self._samples):
+            path.unlink(missing_ok=True)
+
+
+class Following:
+    """The thread that writes. What it cannot write (a full disk) is in memory still, and told when the take ends."""
+
+    def __init__(self, spool: Spool, recorder: Recorder, begin: float, transcript: str, name: str):
+        self._spool, self._recorder, self._begin = spool, recorder, begin
+        self._notes = transcript, name
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="s2mlx-spool", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Write no more. Waits for a write under way."""
+        self._ended.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        _, rate = self._recorder.recorded()
+        at = int(self._begin * rate)
+        try:
+            file = self._spool.open(int(rate), *self._notes)
+        except OSError:
+            return
+        try:
+            while not self._ended.is_set():
+                samples, _ = self._recorder.recorded(at)
+                at += len(samples)
+                _write(file, np.ascontiguousarray(samples, "<f4").tobytes())
+                self._ended.wait(INTERVAL)
+        except OSError:
+            return
+        finally:
+            os.close(file)
+
+
+def _write(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data):]

@@ -1,0 +1,129 @@
+"""What the user has chosen, kept in the config folder. Every field is checked on the way in, so a damaged file
+costs the bad fields only."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from s2mlx.errors import UsageError
+from s2mlx.options import Options
+
+from ..tags import SPEAKERS
+from .filing import locked, read_json, write_json
+
+ASIDE = ".bad"  # appended to the name of a file that cannot be read
+THEMES = ("s2-dark", "s2-light", "s2-contrast")
+
+
+@dataclass(frozen=True)
+class Settings(Options):
+    """The options of a request and what the app adds. None means: whatever the command would take by default."""
+
+    model: str | None = None
+    tokenizer: str | None = None
+    compat: str | None = None          # None | "s2cpp"
+    memory_limit_gb: float | None = None
+    output: str | None = None          # device names
+    input: str | None = None
+    prebuffer: float | None = None     # seconds heard late on purpose; None: sized from the measured speed
+    theme: str = "s2-dark"
+    language: str = "en"               # of the sentences to read
+    cast: tuple[str | None, ...] = ()  # voices of speaker 0, 1, ...
+    languages: dict[str, str] = field(default_factory=dict)  # of the voices, by name
+
+    def __post_init__(self):
+        super().__post_init__()
+        _need(self.theme in THEMES, f"theme must be one of {', '.join(THEMES)}")
+        _need(self.compat in (None, "s2cpp"), "compat must be empty or s2cpp")
+        _need(self.memory_limit_gb is None or 0 < self.memory_limit_gb <= 4096, "memory limit must be above 0 GB")
+        _need(self.prebuffer is None or 0 <= self.prebuffer <= 60, "prebuffer must be between 0 and 60 seconds")
+        _need(len(self.cast) <= SPEAKERS, f"at most {SPEAKERS} speakers can be bound")
+
+    def options(self) -> Options:
+        """The options of a request alone."""
+        return Options(**{f.name: getattr(self, f.name) for f in dataclasses.fields(Options)})
+
+
+def _need(ok: bool, message: str) -> None:
+    if not ok:
+        raise UsageError(message)
+
+
+def load(path: Path) -> tuple[Settings, list[str]]:
+    """Settings of the file, and a line for each entry that could not be used."""
+    stored = read_json(path)
+    if stored is None:
+        return Settings(), ([f"{path} could not be read: using defaults. The first change of a setting puts it aside as "
+                             f"{path.name}{ASIDE}"] if path.exists() else [])
+    settings, complaints = Settings(), []
+    known = {f.name for f in dataclasses.fields(Settings)}
+    for name, value in (stored.items() if isinstance(stored, dict) else ()):
+        if name not in known:
+            continue
+        try:
+            settings = settings.replace(**{name: _typed(name, value)})
+        except (UsageError, TypeError, ValueError) as error:
+            complaints.append(f"settings: {name} ignored ({error})")
+    return settings, complaints
+
+
+def update(path: Path, before: Settings, after: Settings) -> None:
+    """Write what has changed into the file. The rest stays as it is there: another app may have written it, or a newer
+    one; a file that cannot be read is put aside. Raises OSError."""
+    changes = {f.name: getattr(after, f.name) for f in dataclasses.fields(Settings)
+               if getattr(after, f.name) != getattr(before, f.name)}
+    if not changes:
+        return
+    with locked(path.with_name(path.name + ".lock")):
+        stored = read_json(path)
+        if not isinstance(stored, dict):
+            if path.exists():
+                path.replace(path.with_name(path.name + ASIDE))
+            stored = {}
+        if "languages" in changes:
+            changes["languages"] = _merged(stored.get("languages"), before.languages, after.languages)
+        write_json(path, stored | changes)
+
+
+def _merged(stored, before: dict, after: dict) -> dict:
+    """The table as stored, with what has changed in it from `before` to `after`."""
+    others = {k: v for k, v in stored.items() if k in after or k not in before} if isinstance(stored, dict) else {}
+    return others | {k: v for k, v in after.items() if before.get(k) != v}
+
+
+_FLOATS = {"temperature", "top_p", "memory_limit_gb", "prebuffer"}
+_INTS = {"top_k", "seed", "max_frames", "min_frames", "pause_ms", "batch"}
+_BOOLS = {"trim", "normalize"}
+
+
+def _typed(name: str, value):
+    if name == "cast":
+        _need(isinstance(value, list) and all(v is None or isinstance(v, str) for v in value), "not a list of names")
+        return tuple(value)
+    if name == "languages":
+        _need(isinstance(value, dict) and all(isinstance(v, str) for v in value.values()), "not a table of names")
+        return value
+    if value is None:
+        return getattr(Settings(), name)
+    kind = float if name in _FLOATS else int if name in _INTS else bool if name in _BOOLS else str
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    _need(isinstance(value, kind) and not (kind is int and isinstance(value, bool)), f"not a {kind.__name__}")
+    return value
+
+
+def parse(name: str, text: str):
+    """The value of a field as typed into a form; empty means the default. Raises UsageError."""
+    text = text.strip()
+    if not text:
+        return getattr(Settings(), name)
+    try:
+        if name in _FLOATS:
+            return float(text)
+        if name in _INTS:
+            return int(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a {'whole ' if name in _INTS else ''}number") from None
+    return text

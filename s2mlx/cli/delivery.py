@@ -1,0 +1,233 @@
+"""One request from text to its outputs: feeds files and loudspeaker, keeps the figures, survives interrupts.
+
+Knows the Synthesizer's public face; not how the command line was written.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+
+from ..audio import peak_normalize, trim_end
+from ..errors import GenerationError
+from ..options import DEFAULT_MAX_FRAMES
+from ..results import CANCELLED, LENGTH, STOP, Stats
+from .outputs import CodesFile, open_audio
+from .terminal import seconds
+
+
+class Delivery:
+    """Collects what is wanted, then `run`s it."""
+
+    def __init__(self, tts, text, voices, options, console, *, trim=False, normalize=False):
+        self.tts, self.text, self.voices, self.options, self.console = tts, text, voices, options, console
+        self.figures = RunFigures(tts.sample_rate)
+        self.speaker = None
+        self._wanted, self._paths = [], {}
+        self._plays, self._device = False, None
+        self._post = _post_processing(tts.sample_rate, trim, normalize)
+
+    def write_audio(self, path, raw):
+        self._paths["output"] = path
+        self._wanted.append(lambda: open_audio(path, self.tts.sample_rate, raw))
+
+    def write_codes(self, path):
+        self._paths["codes"] = path
+        self._wanted.append(lambda: CodesFile(path))
+
+    def play(self, device):
+        self._device = device
+        self._plays = True
+
+    def run(self):
+        """Generate, write, play. KeyboardInterrupt passes through after what is finished has been kept."""
+        sink = _Sink(self._post)
+        try:
+            self._open(sink)
+            self._generate(sink)
+            if not self.figures.frames:
+                raise GenerationError("the model ended the speech at once; try another --seed, or --min-frames 20")
+            sink.finish()
+        except KeyboardInterrupt:
+            sink.keep()
+            self.console.clear()
+            for output in sink.outputs:
+                if output.kept_seconds:
+                    self.console.note(f"interrupted; {output.path} holds {seconds(output.kept_seconds)}, "
+                                      f"seed {self.figures.stats.seed}")
+            raise
+        except BaseException:
+            sink.discard()
+            raise
+        finally:
+            if self.speaker:
+                self.speaker.close()
+        self._report()
+
+    def _open(self, sink):
+        if self._plays:
+            from ..text import estimate_seconds
+            from .playing import PlayedOutput
+
+            expected = estimate_seconds(self.text)
+            sink.speaker = self.speaker = PlayedOutput(self.tts.sample_rate, self._device, expected, self.console)
+        for make in self._wanted:
+            sink.outputs.append(make())
+
+    def _generate(self, sink):
+        def take(chunk):
+            self.figures.add(chunk)
+            sink.write(chunk)
+            self.console.progress(self.figures.line())
+
+        # never `say`, which keeps the whole; without a lead nobody listens, and the engine may batch
+        listeners = [] if self._post else [one.lead for one in (self.speaker, *sink.outputs) if one and one.lead]
+        lead = listeners[0] if listeners else None
+        for chunk in self.tts.stream(self.text, voice=self.voices or None, options=self.options, lead=lead):
+            take(chunk)
+
+    def _report(self):
+        cut = [p for p in self.figures.passes if p["finish_reason"] == LENGTH]
+        if cut:
+            where = "" if len(self.figures.passes) == 1 else f" in {len(cut)} of {len(self.figures.passes)} passes"
+            most = self.options.max_frames or DEFAULT_MAX_FRAMES
+            if cut[0]["frames"] < most:
+                limit, advice = "the end of the model's context", "split the text or use a shorter reference"
+            else:
+                limit, advice = f"the limit of {most} frames", "raise it with --max-frames"
+            self.console.warn(f"{limit}, not the model, ended the speech{where}; {advice}")
+        if silent := [p for p in self.figures.passes if not p["frames"]]:
+            where = " and ".join(repr(self.text[slice(*p["text"])].strip()[:40]) for p in silent[:2])
+            self.console.warn(f"the model said nothing for {len(silent)} of {len(self.figures.passes)} passes "
+                              f"({where} ...); try another --seed, or --min-frames 20")
+        if self.speaker and (gaps := self.speaker.underruns):
+            self.console.warn(f"the sound stopped {'once' if gaps == 1 else f'{gaps} times'} to wait for the model")
+        where = f" -> {self._paths['output']}" if "output" in self._paths else ""
+        self.console.summary(f"{self.figures.line()}, seed {self.figures.stats.seed}{where}")
+
+    def print_json(self, voice, load_seconds, on_stderr):
+        """voice: names as the user gave them."""
+        stream = sys.stderr if on_stderr else sys.stdout
+        figures = {"model": self.tts.name, "model_path": str(self.tts.path), "voice": voice,
+                   "text_characters": len(self.text), **self.figures.as_dict(), "load_seconds": load_seconds,
+                   "played": self.speaker is not None,
+                   "underruns": self.speaker.underruns if self.speaker else 0,
+                   "output": self._paths.get("output"), "codes": self._paths.get("codes")}
+        print(json.dumps(figures), file=stream, flush=True)
+
+
+class _Sink:
+    """Fans pieces out to the outputs and the speaker. With post-processing it waits for the whole first."""
+
+    def __init__(self, post):
+        self.outputs, self.speaker, self._post = [], None, post
+        self._done, self._pass = [], []  # (samples, codes) waiting for post-processing
+
+    def write(self, chunk):
+        ended = chunk.finish_reason in (STOP, LENGTH)
+        if self._post:
+            self._pass.append((chunk.samples, chunk.codes))
+            if ended:
+                self._done += self._pass
+                self._pass = []
+            return
+        if self.speaker:
+            self.speaker.write(chunk.samples, chunk.stats)
+        for output in self.outputs:
+            output.write(chunk.samples, chunk.codes, ended)
+
+    def finish(self):
+        whole = self._flush()
+        for output in self.outputs:
+            output.finish()
+        if self.speaker:
+            if whole is not None:
+                self.speaker.write(whole, None)
+            self.speaker.finish()
+
+    def keep(self):
+        if self.speaker:
+            self.speaker.stop()
+        self._flush()
+        for output in self.outputs:
+            output.keep()
+
+    def discard(self):
+        if self.speaker:
+            self.speaker.stop()
+        for output in self.outputs:
+            output.discard()
+
+    def _flush(self):
+        """Post-process the passes that ended and hand them to the outputs; the samples, if there are any."""
+        if not self._done:
+            return None
+        samples = self._post(np.concatenate([samples for samples, _ in self._done]))
+        codes = np.concatenate([codes for _, codes in self._done], axis=1)
+        self._done = []
+        for output in self.outputs:
+            output.write(samples, codes, True)
+        return samples
+
+
+def _post_processing(rate, trim, normalize):
+    """The corrections of a whole as one function of its samples, or None."""
+    steps = [lambda samples: trim_end(samples, rate)] * trim + [peak_normalize] * normalize
+    if not steps:
+        return None
+
+    def apply(samples):
+        for step in steps:
+            samples = step(samples)
+        return samples
+
+    return apply
+
+
+class RunFigures:
+    """What a request has cost and given so far."""
+
+    def __init__(self, rate):
+        self.passes, self.frames = [], 0
+        self.stats = Stats()
+        self._rate, self._samples = rate, 0
+        self._pass_frames = self._pass_samples = 0
+
+    def add(self, chunk):
+        self.stats = chunk.stats
+        self.frames += chunk.frames
+        self._samples += len(chunk.samples)
+        self._pass_frames += chunk.frames
+        self._pass_samples += len(chunk.samples)
+        if chunk.finish_reason:
+            self.passes.append({"frames": self._pass_frames, "seconds": round(self._pass_samples / self._rate, 3),
+                                "finish_reason": chunk.finish_reason, "text": list(chunk.span)})
+            self._pass_frames = self._pass_samples = 0
+
+    @property
+    def seconds(self):
+        return self._samples / self._rate
+
+    @property
+    def finish_reason(self):
+        reasons = {p["finish_reason"] for p in self.passes}
+        return next((r for r in (CANCELLED, LENGTH) if r in reasons), STOP)
+
+    def line(self):
+        stats = self.stats
+        parts = [f"{self.frames} frames", f"{seconds(self.seconds)} of audio"]
+        if stats.rtf is not None:
+            parts.append(f"real-time factor {stats.rtf:.2f}")
+        if stats.first_audio is not None:
+            parts.append(f"first audio after {stats.first_audio:.2f} s")
+        return ", ".join(parts)
+
+    def as_dict(self):
+        stats = self.stats
+        return {"seed": stats.seed, "frames": self.frames, "seconds": round(self.seconds, 3),
+                "finish_reason": self.finish_reason, "passes": self.passes,
+                "time_to_first_audio": stats.first_audio, "rtf": stats.rtf, "wall_seconds": stats.elapsed,
+                "prefill_seconds": stats.prefill_seconds, "prompt_tokens": stats.prompt_tokens,
+                "peak_memory": stats.peak_memory}

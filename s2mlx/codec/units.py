@@ -1,0 +1,81 @@
+"""Building blocks that encoder, decoder and quantizer share. x is [T, channels] throughout."""
+
+from __future__ import annotations
+
+import mlx.core as mx
+
+from ..config import TransformerConfig
+from ..kernels import convnext as kernel
+from ..layers.cache import WindowCache
+from ..layers.causal_conv import CausalConv, DepthwiseCausalConv, Snake, StreamState, kept
+from ..layers.conv_trial import kernels_win
+from ..layers.elementwise import gelu, scaled_residual
+from ..layers.matmul import matmul
+from ..layers.transformer import Transformer
+
+NORM_EPS = 1e-6  # of the LayerNorm in ConvNeXt
+
+
+class ResidualUnit:
+    """snake, conv k7 dilated, snake, conv k1, skip."""
+
+    def __init__(self, scope, dilation: int):
+        scope = scope.within("block")
+        self.snake1, self.conv1 = Snake(scope.within("0")), CausalConv(scope.within("1.conv"), dilation=dilation)
+        self.snake2, self.conv2 = Snake(scope.within("2")), CausalConv(scope.within("3.conv"))
+
+    def __call__(self, x: mx.array, state: StreamState) -> mx.array:
+        return self.conv2(self.conv1(x, state, snake=self.snake1), state, snake=self.snake2, residual=x)
+
+
+def residual_units(scope, first: int) -> list[ResidualUnit]:
+    """The three units of an encoder or decoder block, at `first`, `first` + 1, `first` + 2 of its sequence."""
+    return [ResidualUnit(scope.within(str(first + i)), dilation) for i, dilation in enumerate((1, 3, 9))]
+
+
+class ConvNeXt:
+    """depthwise k7, LayerNorm, linear x4, exact GELU, linear, gamma, skip (Liu et al. 2022)."""
+
+    def __init__(self, scope):
+        self.depthwise = DepthwiseCausalConv(scope.within("dwconv.conv"))
+        self.norm_weight, self.norm_bias = scope.array("norm.weight"), scope.array("norm.bias")
+        self.up, self.up_bias = _transposed(kept(scope, "pwconv1.weight")), scope.array("pwconv1.bias")
+        self.down, self.down_bias = _transposed(kept(scope, "pwconv2.weight")), scope.array("pwconv2.bias")
+        self.gamma = scope.array("gamma")
+        self.fused = None
+        if kernels_win():
+            self.fused = kernel.Weights(self.depthwise.weight, self.depthwise.bias, self.norm_weight, self.norm_bias,
+                                        self.up, self.up_bias, self.down, self.down_bias, self.gamma)
+
+    def __call__(self, x: mx.array, state: StreamState) -> mx.array:
+        if self.fused is not None:
+            name = self.depthwise.name
+            past = state.tails.get(name)
+            past = mx.zeros((self.fused.depthwise.shape[0] - 1, x.shape[1])) if past is None else past
+            y, state.tails[name] = kernel.convnext(x, past, self.fused, NORM_EPS)
+            return y
+        y = mx.fast.layer_norm(self.depthwise(x, state), self.norm_weight, self.norm_bias, NORM_EPS)
+        y = gelu(matmul(y, self.up.astype(y.dtype)) + self.up_bias)
+        return scaled_residual(x, matmul(y, self.down.astype(y.dtype)) + self.down_bias, self.gamma)
+
+
+class WindowTransformer:
+    """A stack of blocks with window-limited causal attention and a final RMSNorm."""
+
+    def __init__(self, scope, config: TransformerConfig, rope_dtype: mx.Dtype):
+        self.name, self.config = scope.prefix, config
+        self.stack = Transformer(scope, config, rope_dtype)
+        self.norm = scope.array("norm.weight")
+
+    def __call__(self, x: mx.array, state: StreamState) -> mx.array:
+        cache = state.caches.get(self.name)
+        if cache is None:
+            cache = state.caches[self.name] = WindowCache(self.config.layers, self.config.window)
+        return mx.fast.rms_norm(self.stack(x, 1, cache), self.norm, self.config.norm_eps)
+
+
+def _transposed(weight: mx.array) -> mx.array:
+    """[out, in] -> [in, out], laid out so."""
+    weight = mx.contiguous(weight.T)
+    mx.eval(weight)
+    return weight

@@ -1,0 +1,103 @@
+"""The two autoregressive networks as one model of frames, and the step from one frame to the next.
+
+Everything in a step stays on the device: sampling, the repetition rule and the feedback of the codes. `State` is what
+one step hands to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import mlx.core as mx
+import numpy as np
+
+from ..config import ModelConfig
+from ..layers.cache import KVCache
+from ..options import Sampling
+from .fast_ar import FastAR
+from .sampler import RAS_WINDOW, make_sampler, make_semantic_sampler
+from .slow_ar import SlowAR
+
+
+@dataclass
+class State:
+    """The newest frame of B sequences. tokens int32 [B] (of the head; end_token: no frame); frame int32 [B, 1 + C]:
+    token and codes side by side, for who reads them; window int32 [B, RAS_WINDOW]: the last semantic tokens that were
+    kept, -1 where there is none yet."""
+
+    tokens: mx.array
+    frame: mx.array
+    window: mx.array
+
+    @property
+    def codes(self) -> mx.array:
+        """int32 [B, C]."""
+        return self.frame[:, 1:]
+
+    @property
+    def arrays(self) -> list[mx.array]:
+        return [self.tokens, self.frame, self.window]
+
+    def read(self) -> np.ndarray:
+        """`frame`, once it is computed. Adds no work: a GPU would do it after the frame that is under way."""
+        return np.array(self.frame)
+
+    def rows(self, numbers: list[int]) -> State:
+        """Some of the sequences, at least one."""
+        return State(*(a[mx.array(numbers)] for a in self.arrays))
+
+    @staticmethod
+    def join(rows: list[State]) -> State:
+        return State(*(mx.concatenate(column) for column in zip(*(r.arrays for r in rows))))
+
+
+class DualAR:
+    def __init__(self, scope, config: ModelConfig, end_id: int, *, rope_dtype: mx.Dtype = mx.bfloat16,
+                 cache_dtype: mx.Dtype = mx.float32, first_in_window: bool = False):
+        """cache_dtype: of keys and values of the past. first_in_window: the first semantic token counts as repeatable
+        (s2.cpp); the official code leaves it out."""
+        self.config, self.cache_dtype, self.first_in_window = config, cache_dtype, first_in_window
+        self.slow = SlowAR(scope, config, end_id, rope_dtype)
+        self.fast = FastAR(scope, config, rope_dtype)
+
+    @property
+    def end_token(self) -> int:
+        return self.slow.end_token
+
+    def new_cache(self) -> KVCache:
+        """An empty past."""
+        return KVCache(self.config.slow.layers, self.cache_dtype)
+
+    def kv_bytes(self, positions: int) -> int:
+        """Bytes of keys and values of one sequence's `positions`."""
+        slow = self.config.slow
+        return 2 * slow.layers * slow.kv_heads * slow.head_dim * self.cache_dtype.size * positions
+
+    def prefill(self, matrix: np.ndarray, cache: KVCache, keep_going: Callable[[], bool] = lambda: True):
+        return self.slow.prefill(matrix, cache, keep_going)
+
+    def picker(self, sampling: Sampling):
+        """-> pick(outputs, window, uniforms float32 [B, C + 1], may_end list of B bools) -> State: the frame that the
+        Slow-AR's outputs lead to. Uniforms 0 and 1 are the semantic draw's and redraw's, k + 1 is codebook k's."""
+        draw_semantic, draw = make_semantic_sampler(sampling), make_sampler(sampling)
+
+        def pick(outputs, window, uniforms, may_end) -> State:
+            hidden, last = outputs
+            for_semantic, *rest = mx.split(uniforms, list(range(2, self.config.num_codebooks + 1)), axis=1)
+            tokens, window = draw_semantic(self.slow.logits(last), for_semantic, window, mx.array(may_end, mx.int32))
+            semantic = mx.minimum(tokens, self.end_token - 1)
+            codes = self.fast.complete(self.fast.input(hidden, last), semantic, lambda l, k: draw(l, rest[k - 1]))
+            return State(tokens, mx.concatenate([tokens, *codes]).reshape(1 + len(codes), -1).T, window)
+
+        return pick
+
+    def first(self, outputs, pick, uniforms: mx.array, may_end: list[bool]) -> State:
+        """The first frame after the prompt, for one sequence."""
+        empty = mx.full((1, RAS_WINDOW), -1, mx.int32)
+        state = pick(outputs, empty, uniforms, may_end)
+        return state if self.first_in_window else State(state.tokens, state.frame, empty)
+
+    def next(self, state: State, cache, pick, uniforms: mx.array, may_end: list[bool]) -> State:
+        """The frame after `state`; `cache` is the sequences' (a KVCache for one, a BatchCache for several)."""
+        return pick(self.slow.step(state.tokens, state.codes, cache), state.window, uniforms, may_end)

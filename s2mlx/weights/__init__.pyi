@@ -1,0 +1,10 @@
+from .catalog import KNOWN as KNOWN
+from .catalog import RECOMMENDED as RECOMMENDED
+from .catalog import FoundModel as FoundModel
+from .catalog import configured as configured
+from .catalog import find_model as find_model
+from .facts import LICENCE as LICENCE
+from .facts import describe as describe
+from .facts import is_s2_pro as is_s2_pro
+from .mixes import TYPES as TYPES
+from .open import open_checkpoint as open_checkpoint

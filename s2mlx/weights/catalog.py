@@ -1,0 +1,89 @@
+"""Which file a model's name means. Knows folders and the Hugging Face cache; downloads nothing (see the command)."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import ModelError, S2Error
+from ..files.folders import assets_dir, config_dir
+
+DEMO = "s2-nano"
+# name -> (repository, file in it or None for the whole checkpoint)
+KNOWN = {"s2-pro": ("fishaudio/s2-pro", None)} | {
+    f"s2-pro-{kind}": ("rodrigomt/s2-pro-gguf", f"s2-pro-{kind}.gguf")
+    for kind in ("f16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "q3_k", "q2_k")}
+RECOMMENDED = "s2-pro-q6_k"
+_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(:[\w./-]+)?")
+
+
+@dataclass(frozen=True)
+class FoundModel:
+    """path: GGUF file or checkpoint folder. is_demo: the bundled voice rather than a model somebody chose."""
+
+    path: Path
+    is_demo: bool = False
+
+
+def find_model(spec: str | Path | None = None) -> FoundModel:
+    """`spec`: a path, a known name, `owner/repo[:file]` in the Hugging Face cache, or None for the configured model
+    (the file `model` in the config folder, one line) and else the bundled one."""
+    if spec is None:
+        spec = configured() or DEMO
+    name, path = str(spec), Path(os.path.expanduser(spec))
+    if os.path.exists(path):
+        if not (path.is_file() or path.is_dir()):
+            raise ModelError(f"{name} is neither a file nor a folder: give a GGUF file or a checkpoint folder")
+        return FoundModel(path)
+    if name == DEMO:
+        return FoundModel(_bundled(), is_demo=True)
+    if name in KNOWN:
+        return FoundModel(_cached(*KNOWN[name], name))
+    if _REPOSITORY.fullmatch(name) and not name.endswith(".gguf"):
+        repository, _, file = name.partition(":")
+        return FoundModel(_cached(repository, file or None, name))
+    if _REPOSITORY.fullmatch(name) and ":" in name:
+        return FoundModel(_cached(*name.split(":", 1), name))
+    known = ", ".join([DEMO, *KNOWN])
+    raise ModelError(f"no model {name}: no such file, and not a known name ({known}) or owner/repo[:file]")
+
+
+def _bundled() -> Path:
+    folder = assets_dir()
+    path = folder and folder / "nano" / "s2-nano.gguf"
+    if not path or not path.is_file():
+        raise ModelError("no model is configured and none is bundled: give one with -m model.gguf or S2MLX_MODEL")
+    return path
+
+
+def configured() -> str | None:
+    """What the file `model` in the config folder names; None when there is none."""
+    try:
+        return (config_dir() / "model").read_text(encoding="utf-8").strip() or None
+    except (OSError, S2Error):  # no such file, or no home for it
+        return None
+    except UnicodeDecodeError:
+        raise ModelError(f"{config_dir() / 'model'} is not UTF-8 text: it names the model to use, in one line") from None
+
+
+def _cached(repository: str, file: str | None, name: str) -> Path:
+    from huggingface_hub import constants, hf_hub_download, snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        if file is not None:
+            return Path(hf_hub_download(repository, file, local_files_only=True))
+        folder = Path(snapshot_download(repository, local_files_only=True))
+    except HFValidationError as fault:
+        raise ModelError(f"{name} is not a repository name: {' '.join(str(fault).split())}") from None
+    except LocalEntryNotFoundError:
+        raise ModelError(f"{name} is not on this machine (looked in {constants.HF_HUB_CACHE}): "
+                         f"get it with `s2mlx download {name}`") from None
+    files = sorted(folder.glob("*.gguf"))
+    if (folder / "config.json").exists() or not files:
+        return folder
+    if len(files) > 1:
+        raise ModelError(f"{name} has several models, name one: " + ", ".join(f"{repository}:{f.name}" for f in files))
+    return files[0]

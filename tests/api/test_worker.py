@@ -1,0 +1,218 @@
+"""The worker's thread: what it does not hold, what ends it, and how it fails."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+
+import pytest
+
+from s2mlx.errors import S2Error
+from s2mlx.worker import Worker
+from tests import goldens
+
+
+@pytest.fixture
+def worker():
+    worker = Worker()
+    yield worker
+    worker.close()
+
+
+def counting(done, entered=None):
+    """Work that ends when it is no longer wanted; `done` then tells how many items it made."""
+
+    def work(keep_going):
+        for i in range(10**9):
+            if not keep_going():
+                done.append(i)
+                return
+            yield i
+            if entered:
+                entered.set()
+
+    return work
+
+
+def test_items_in_order_then_the_end(worker):
+    stream = worker.stream(lambda keep_going: iter("abc"))
+    assert list(stream) == ["a", "b", "c"] and list(stream) == []
+
+
+@pytest.mark.parametrize("leave", [lambda stream: stream.close(), lambda stream: None])
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_stream_that_nobody_wants_ends(worker, begun, leave):
+    done = []
+    stream = worker.stream(counting(done))
+    if begun:
+        next(stream)
+    leave(stream)
+    del stream
+    assert worker.call(lambda keep_going: "free") == "free" and done
+
+
+def test_the_last_act_comes_however_late():
+    """Weights are freed also when the work could not be stopped in time."""
+    worker, begun, go_on, done = Worker(), threading.Event(), threading.Event(), threading.Event()
+    stream = worker.stream(lambda keep_going: iter([begun.set(), go_on.wait(10)]))
+    assert begun.wait(10)
+    assert worker.close(timeout=0.01, last=done.set) is False and not done.is_set()
+    go_on.set()
+    assert done.wait(10) and worker.close()
+    stream.close()
+
+
+def test_requests_of_many_threads_are_served_in_turn(worker):
+    active, most, got = [], [], []
+
+    def work(keep_going):
+        active.append(1)
+        most.append(len(active))
+        for i in range(5):
+            yield i
+        active.pop()
+
+    threads = [threading.Thread(target=lambda: got.append(list(worker.stream(work)))) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert got == [[0, 1, 2, 3, 4]] * 8 and set(most) == {1}
+
+
+def test_what_was_served_is_not_held(worker):
+    class Model:
+        pass
+
+    model = Model()
+    gone = weakref.ref(model)
+    assert worker.call(lambda keep_going, model=model: type(model)) is Model
+    worker.call(lambda keep_going: None)  # the one before is past
+    del model
+    gc.collect()
+    assert gone() is None
+
+
+def test_the_last_request_is_not_held_either(worker):
+    class Model:
+        pass
+
+    model = Model()
+    gone = weakref.ref(model)
+    threading.Thread(target=worker.call, args=(lambda keep_going, model=model: None,)).start()
+    del model
+    for _ in range(200):
+        gc.collect()
+        if gone() is None:
+            return
+        threading.Event().wait(0.02)
+    pytest.fail("the waiting thread still holds the last request")
+
+
+def test_close_ends_what_runs(worker):
+    done, entered = [], threading.Event()
+    stream = worker.stream(counting(done, entered))
+    waiting = worker.stream(lambda keep_going: iter("x"))
+    assert entered.wait(10)
+    assert worker.close() and done
+    for one in (stream, waiting):
+        with pytest.raises(S2Error, match="closed"):
+            list(one)
+    with pytest.raises(S2Error, match="closed"):
+        worker.stream(counting([]))
+
+
+@pytest.mark.parametrize("fault", [
+    MemoryError(), RuntimeError("[malloc] Unable to allocate 123456789 bytes."),
+    RuntimeError("[metal::malloc] Attempting to allocate 20000000000 bytes which is greater than the maximum allowed"),
+    RuntimeError("[METAL] Command buffer execution failed: Insufficient Memory "
+                 "(00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)")])
+def test_running_out_of_memory_is_a_clear_error(worker, fault):
+    def work(keep_going):
+        raise fault
+
+    with pytest.raises(S2Error, match="out of memory"):
+        worker.call(work)
+    assert worker.call(lambda keep_going: 1) == 1
+
+
+def test_other_faults_are_passed_on_as_they_are(worker):
+    with pytest.raises(ZeroDivisionError):
+        worker.call(lambda keep_going: 1 / 0)
+    with pytest.raises(RuntimeError, match="of its own"):
+        worker.call(lambda keep_going: (_ for _ in ()).throw(RuntimeError("of its own")))
+
+
+def in_child(function):
+    """Run `function` in a forked child; True if it did not raise. A child that hangs is ended and False."""
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        try:
+            function()
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def test_a_forked_child_is_refused_and_does_not_hang(worker):
+    begun = worker.stream(lambda keep_going: iter("ab"))
+    next(begun)
+
+    def use():
+        for attempt in (lambda: worker.call(lambda keep_going: 1), lambda: next(begun)):
+            with pytest.raises(S2Error, match="forked"):
+                attempt()
+        assert worker.close()
+
+    assert in_child(use)
+    assert list(begun) == ["b"] and worker.call(lambda keep_going: 1) == 1
+
+
+LOAD = f"""
+import gc, sys, weakref, s2mlx
+def load():
+    return s2mlx.load({str(goldens.GOLDEN / 'tiny-q4_k_m.gguf')!r}, tokenizer={str(goldens.GOLDEN / 'tokenizer.json')!r})
+tts = load()
+"""
+
+
+def script(rest):
+    done = subprocess.run([sys.executable, "-c", LOAD + rest], capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_program_may_end_in_the_middle_of_a_speech():
+    assert script("stream = tts.stream('Hello there.', min_frames=400, max_frames=400); next(stream); sys.exit(3)") \
+        == (3, "", "")
+
+
+def test_a_forgotten_synthesizer_goes_with_its_thread_and_weights():
+    code, out, err = script("""
+tts.say("Hi.", max_frames=1)
+thread, model = tts._worker._thread, weakref.ref(tts._engine.model)
+del tts
+gc.collect()
+thread.join(10)
+print(thread.is_alive(), model() is None)
+""")
+    assert (code, out, err) == (0, "False True\n", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Metal does not survive a fork")
+def test_a_forked_child_loads_a_model_of_its_own():
+    code, out, err = script("""
+import os, signal
+before = tts.say("Hi.", max_frames=2, min_frames=2, seed=1).codes.tolist()
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    same = load().say("Hi.", max_frames=2, min_frames=2, seed=1).codes.tolist() == before
+    os._exit(0 if same else 1)
+print(os.waitpid(child, 0)[1], tts.say("Hi.", max_frames=2, min_frames=2, seed=1).codes.tolist() == before)
+""")
+    assert (code, out) == (0, "0 True\n"), err

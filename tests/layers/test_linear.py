@@ -1,0 +1,134 @@
+"""One Linear over every form: the same products, the same rows, whatever the weights are kept as."""
+
+import mlx.core as mx
+import numpy as np
+import pytest
+from gguf import quants
+from gguf.constants import GGMLQuantizationType as T
+
+from s2mlx.layers import forms
+from s2mlx.layers.linear import Linear
+from s2mlx.weights.block_formats import SUPPORTED
+from s2mlx.weights.checkpoint import Tensor
+from s2mlx.weights.mapped import MappedFile, Region
+from s2mlx.weights.storage import Storage
+from tests.weights.gguf_maker import encode, random_blocks
+
+OUT, IN = 37, 512
+KINDS = sorted(SUPPORTED)
+
+
+@pytest.fixture
+def make(tmp_path):
+    def make(kind, storage, rows=OUT, seed=0, bias=None):
+        raw = random_blocks((rows, IN), kind, np.random.default_rng(seed), IN ** -0.5)
+        return _tensor(tmp_path / f"{kind.name}{rows}{seed}.bin", (rows, IN), kind, raw.tobytes(), storage)
+
+    return make
+
+
+def _tensor(path, shape, kind, data, storage=Storage.PACKED):
+    path.write_bytes(bytes(96) + data)  # not at the beginning, as in a real file
+    return Tensor(path.stem, shape, kind, Region(MappedFile(path), 96, 96 + len(data)), storage)
+
+
+def weights(tensor):
+    return np.asarray(quants.dequantize(tensor.data, tensor.type), np.float32).reshape(tensor.shape)
+
+
+def random(*shape, seed=0):
+    return mx.array(np.random.default_rng(seed).standard_normal(shape, np.float32))
+
+
+@pytest.mark.parametrize("storage", Storage, ids=lambda s: s.value)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda k: k.name)
+def test_products_rows_and_selections(make, kind, storage):
+    tensor = make(kind, storage)
+    w, linear = weights(tensor), Linear(tensor)
+    assert (linear.out_features, linear.in_features) == (OUT, IN)
+    for shape in ((IN,), (1, 1, IN), (2, 11, IN)):
+        x = random(*shape)
+        y = linear(x)
+        assert y.dtype == mx.float32 and np.abs(np.array(y) - np.array(x) @ w.T).max() < 2e-5
+    ids = mx.array([[3, 36], [0, 3]], mx.int32)
+    assert np.array_equal(np.array(linear.rows(ids)), w[np.array(ids)])
+    x = random(3, IN)
+    for chosen, rows in ((linear.select(5, 9), slice(5, 9)), (linear.select(mx.array([30, 2])), [30, 2])):
+        assert chosen.out_features == len(w[rows])
+        assert np.abs(np.array(chosen(x)) - np.array(x) @ w[rows].T).max() < 2e-5
+
+
+@pytest.mark.parametrize("storage", Storage, ids=lambda s: s.value)
+def test_stacks_of_like_and_unlike_matrices(make, storage):
+    for kinds in ((T.Q4_K, T.Q4_K), (T.Q4_K, T.Q6_K), (T.Q8_0, T.Q5_K), (T.F16, T.BF16), (T.F16, T.Q2_K)):
+        tensors = [make(kind, storage, rows=5 + i, seed=i) for i, kind in enumerate(kinds)]
+        stack, x = Linear.stack(tensors), random(2, IN)
+        assert stack.out_features == 11
+        expected = np.array(x) @ np.concatenate([weights(t) for t in tensors]).T
+        assert np.abs(np.array(stack(x)) - expected).max() < 2e-5
+
+
+def test_a_stack_of_like_matrices_is_one_product(make):
+    for kind in (T.Q4_K, T.Q6_K, T.F16):
+        for storage in Storage:
+            stack = Linear.stack([make(kind, storage, rows=n, seed=n) for n in (3, 4)])
+            assert not isinstance(stack.form, forms.Parts)
+
+
+def test_bias(make, tmp_path):
+    values = np.arange(OUT, dtype=np.float32)
+    bias = _tensor(tmp_path / "bias.bin", (OUT,), T.F32, values.tobytes())
+    tensor = make(T.Q4_K, Storage.PACKED)
+    linear, x = Linear(tensor, bias), random(2, IN)
+    expected = np.array(x) @ weights(tensor).T + values
+    assert np.abs(np.array(linear(x)) - expected).max() < 2e-5
+    assert np.abs(np.array(linear.select(4, 6)(x)) - expected[:, 4:6]).max() < 2e-5
+
+
+def test_quantized_weights_stay_as_small_as_their_form_says(make):
+    packed = {T.Q4_K: 6.0, T.Q8_0: 10.0, T.Q6_K: 6.5625, T.Q3_K: 3.4375, T.Q2_K: 2.625, T.F16: 16.0}
+    for kind, bits in packed.items():
+        assert Linear(make(kind, Storage.PACKED)).nbytes * 8 == bits * OUT * IN
+    for kind in packed:
+        tensor = make(kind, Storage.TABLE)
+        assert Linear(tensor).nbytes == tensor.nbytes
+
+
+def test_a_head_cut_from_a_table_is_dense_and_small(make):
+    head = Linear(make(T.Q6_K, Storage.TABLE)).select(mx.array([1, 2]))
+    assert isinstance(head.form, forms.Dense) and head.nbytes == 2 * IN * 4
+
+
+def test_metal_kernels_get_the_bytes_of_the_file(make):
+    tensor = make(T.Q5_K, Storage.RAW)
+    form = Linear(tensor).form
+    assert isinstance(form, forms.RawBlocks) and np.array_equal(np.array(form.data), tensor.data)
+
+
+def test_large_matrices_are_opened_in_pieces(make, monkeypatch):
+    monkeypatch.setattr(forms, "PIECE", 4 * IN)
+    tensor = make(T.Q6_K, Storage.PACKED)
+    opened, decode = [], forms.decode
+    monkeypatch.setattr(forms, "decode", lambda data, kind: opened.append(len(data)) or decode(data, kind))
+    y = Linear(tensor)(x := random(3, IN))
+    assert max(opened) == 4 and sum(opened) == OUT
+    assert np.abs(np.array(y) - np.array(x) @ weights(tensor).T).max() < 2e-5
+
+
+def test_half_precision_activations_keep_their_type(make):
+    for storage in Storage:
+        for kind in (T.Q4_K, T.Q6_K, T.F16):
+            if storage is not Storage.DENSE:
+                assert Linear(make(kind, storage))(random(2, IN).astype(mx.float16)).dtype == mx.float16
+
+
+def test_a_tensor_in_pieces_is_the_tensor(tmp_path, monkeypatch):
+    from s2mlx.weights import checkpoint
+
+    monkeypatch.setattr(checkpoint, "PIECE", 3 * 6)
+    rng = np.random.default_rng(3)
+    for kind in (T.F32, T.F16, T.BF16):
+        values = rng.standard_normal((5, 4, 6), np.float32)
+        tensor = _tensor(tmp_path / f"{kind.name}.bin", (5, 4, 6), kind, encode(values, kind, rng))
+        assert tensor.data.shape[0] == 20
+        assert np.array_equal(np.array(tensor.dense()), weights(tensor))

@@ -1,0 +1,42 @@
+"""Where our kernels run, a model takes the bytes of its file and little more: nothing is opened or kept twice."""
+
+import dataclasses
+from unittest import mock
+
+import mlx.core as mx
+import pytest
+
+from s2mlx.bench import pretend, synthetic
+from s2mlx.codec import Codec
+from s2mlx.layers.scope import Scope
+from s2mlx.networks.dual_ar import DualAR
+from s2mlx.weights import open_checkpoint
+
+# Of a file of 24 MB: vectors and biases in float32, rotary tables, buffers that MLX uses again for something smaller: 1.09
+# to 1.13. Convolutions in float32 would make it 1.7.
+MOST = 1.25
+
+
+@pytest.fixture(scope="module")
+def model_file(tmp_path_factory):
+    shape = synthetic.tiny("q8_0")
+    codec = shape.config.codec
+    rvq = dataclasses.replace(codec.rvq, dim=256, ffn_dim=512)
+    codec = dataclasses.replace(codec, decoder_dim=256, encoder_dim=16, latent_dim=256, rvq=rvq)
+    shape = dataclasses.replace(shape, config=dataclasses.replace(shape.config, codec=codec))
+    return synthetic.write_model(tmp_path_factory.mktemp("memory"), shape)
+
+
+@pytest.mark.parametrize("win", [True, False], ids=["our convolutions", "MLX's convolutions"])
+def test_a_model_takes_the_memory_of_its_file(model_file, win):
+    wins = lambda: win
+    mx.clear_cache()
+    before = mx.get_active_memory()
+    with pretend.gpu(kernels=True), mock.patch("s2mlx.layers.causal_conv.kernels_win", wins), \
+            mock.patch("s2mlx.codec.units.kernels_win", wins), open_checkpoint(model_file) as checkpoint:
+        mx.reset_peak_memory()
+        scope, config = Scope(checkpoint.tensors), checkpoint.config
+        dual_ar, codec = DualAR(scope, config, end_id=256), Codec(scope.within("c"), config.codec)
+        codec._encoding  # otherwise built with the first clip
+        taken = (mx.get_peak_memory() - before) / checkpoint.packed_bytes
+    assert dual_ar.slow.head and 0.9 < taken < MOST

@@ -1,0 +1,322 @@
+"""A request on its way: stopped at every step, with a history that outgrows the context, and what it leaves behind."""
+
+import gc
+import weakref
+
+import mlx.core as mx
+import numpy as np
+import pytest
+
+import s2mlx
+from s2mlx.errors import GenerationError, ModelError, S2Error
+from s2mlx.networks.generate import Generation, generate
+from s2mlx.networks.load import limit_memory, load_model
+from s2mlx.options import Options, Sampling
+from s2mlx.request import run as request_run
+from s2mlx.request.passes import plan_passes
+from s2mlx.request.prompt import Turn
+from s2mlx.request.run import Engine, _RequestRun
+from s2mlx.synthesizer import _load
+from s2mlx.voices import Voice
+from s2mlx.weights import catalog
+from s2mlx.weights.catalog import find_model
+from tests import goldens
+from tests.synthetic import make_model
+
+TEXT = "Good morning in the house?"
+TOKENIZER = goldens.GOLDEN / "tokenizer.json"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """Tiny, with a context of 512 positions."""
+    return load_model(make_model(tmp_path_factory.mktemp("model") / "m.gguf", layers=1, fast_layers=1), TOKENIZER)
+
+
+@pytest.fixture
+def voice():
+    return Voice(np.arange(120).reshape(10, 12) % 64, "Some words.", 44100, 256)
+
+
+class Patience:
+    """keep_going that says yes `times` times."""
+
+    def __init__(self, times):
+        self.left, self.asked_after = times, 0
+
+    def __call__(self):
+        self.left -= 1
+        self.asked_after += self.left < -1
+        return self.left >= 0
+
+
+def say(engine, text, voices, options, keep_going=lambda: True):
+    chunks = list(engine.speak(text, voices, options, 7, keep_going))
+    for chunk in chunks:
+        assert len(chunk.samples) >= chunk.frames * 2048
+    return chunks, np.concatenate([c.codes for c in chunks], axis=1)
+
+
+@pytest.mark.parametrize("text", [TEXT, "The same words come again and again here. " * 20], ids=["one pass", "a batch"])
+def test_cancel_at_every_step(model, voice, text, monkeypatch):
+    """In the reference's prefill, the text's, between frames: it ends there, and the next request is none the worse."""
+    monkeypatch.setattr("s2mlx.networks.slow_ar.PREFILL_CHUNK", 16)
+    options = Options(max_frames=40, min_frames=40)
+    engine = Engine(model)
+    want = say(Engine(model), text, [voice], options)[1]
+    for times in range(0, 30, 3):
+        patience = Patience(times)
+        chunks, codes = say(engine, text, [voice], options, patience)
+        assert chunks[-1].finish_reason == "cancelled" and patience.asked_after <= 1
+        np.testing.assert_array_equal(codes, want[:, : codes.shape[1]])
+        if times % 5 == 0:
+            engine.prefixes.clear()
+    np.testing.assert_array_equal(say(engine, text, [voice], options)[1], want)
+
+
+def test_frames_that_are_no_sound_yet_are_dropped_by_a_cancel(model):
+    """Decoding them would keep the caller waiting: on a CPU up to seconds."""
+    prefill = 2
+    chunks, codes = say(Engine(model), TEXT, [], Options(min_frames=300, max_frames=300), Patience(prefill + 20))
+    assert codes.shape[1] == 1 + 2 + 4 + 8  # pieces of 1, 2, 4, 8, then some of 16
+    assert chunks[-1].finish_reason == "cancelled" and len(chunks[-1].samples) == chunks[-1].frames == 0
+
+
+def test_cancel_in_the_codec(model):
+    wave = np.zeros(44100 * 5, np.float32)
+    patience = Patience(2)
+    assert model.codec.encode(wave, patience).shape[1] == 64 and patience.asked_after == 0
+    patience = Patience(3)
+    codes = np.zeros((10, 50), np.int32)
+    assert len(model.codec.decode(codes, 5, patience)) == 15 * 2048 and patience.asked_after == 0
+
+
+def run(model, **options):
+    return _RequestRun(Engine(model), [], Options(**options), 0, lambda: True, None, 1)
+
+
+def turns(n, frames=20):
+    return [Turn(f"Turn {i}.", np.zeros((10, frames), np.int32)) for i in range(n)]
+
+
+def test_history_takes_half_of_the_context_at_most(model):
+    [planned] = plan_passes(TEXT)
+    long = run(model)
+    long.history = turns(40)
+    prompt, limit = long._prompt(planned)
+    assert 180 < len(prompt) <= 256 and limit == 512 - len(prompt)
+    assert 3 < len(long.history) < 40 and long.history[-1].text == "Turn 39."
+
+
+def test_history_leaves_the_frames_that_were_asked_for(model):
+    [planned] = plan_passes(TEXT)
+    roomy = run(model, max_frames=400)
+    roomy.history = turns(5)
+    prompt, limit = roomy._prompt(planned)
+    assert len(prompt) <= 112 and limit == 400
+
+
+def test_a_long_dialogue_is_not_tokenized_again_and_again(model, monkeypatch):
+    from s2mlx.request import run as request_run
+
+    built, build = [], request_run.build_prompt
+    monkeypatch.setattr(request_run, "build_prompt", lambda *a: built.append(1) or build(*a))
+    text = "".join(f"<|speaker:{i % 2}|>Turn {i}." for i in range(40))
+    chunks, codes = say(Engine(model), text, [], Options(max_frames=10, min_frames=10))
+    assert codes.shape[1] == 400 and len(built) <= 2 * 40
+
+
+def test_a_long_text_with_a_nul_is_spoken(model):
+    chunks, codes = say(Engine(model), "Hello wor\0ld there. " * 60, [], Options(max_frames=2, min_frames=2))
+    assert chunks[-1].parts > 1 and codes.shape[1] == 2 * chunks[-1].parts
+
+
+def test_a_turn_goes_on_where_the_last_one_ended(model, voice, monkeypatch):
+    """What the cache has of a dialogue is not computed again; what is said is what a whole prompt leads to."""
+    fed, prefill = [], type(model.dual_ar).prefill
+    monkeypatch.setattr(type(model.dual_ar), "prefill",
+                        lambda self, matrix, *a: fed.append(matrix.shape[1]) or prefill(self, matrix, *a))
+    text = "".join(f"<|speaker:{i % 2}|>Turn {i}." for i in range(5))
+    options = Options(max_frames=12, min_frames=5)
+    chunks, codes = say(Engine(model), text, [voice], options)
+    whole = chunks[-1].stats.prompt_tokens
+    going_on, fed[:] = sum(fed), []
+    monkeypatch.setattr(_RequestRun, "seen", property(lambda self: None, lambda self, value: None), raising=False)
+    assert np.array_equal(say(Engine(model), text, [voice], options)[1], codes)
+    assert going_on < 0.4 * sum(fed) and whole > sum(fed)
+
+
+@pytest.mark.parametrize("ahead", [False, True])
+def test_a_cache_that_is_rewound_forgets(model, ahead):
+    """Also the frame that was under way when the last one turned out to be the end."""
+    first, second = (np.random.default_rng(i).integers(0, 64, (11, n)).astype(np.int32) for i, n in ((0, 20), (1, 9)))
+    cache = model.dual_ar.new_cache()
+    for _ in generate(model.dual_ar, Generation(first, 1, 10, 10), Sampling(), cache=cache, ahead=ahead):
+        pass
+    cache.rewind(12)
+    got = model.dual_ar.prefill(second, cache)
+    fresh = model.dual_ar.new_cache()
+    model.dual_ar.prefill(first[:, :12], fresh)
+    for a, b in zip(got, model.dual_ar.prefill(second, fresh)):
+        assert np.abs(np.array(a) - np.array(b)).max() < 1e-5
+    assert cache.offset == fresh.offset == 21
+
+
+def test_warming_up_takes_every_way_once_and_changes_nothing(model, voice, monkeypatch):
+    from s2mlx.codec.codec import CodecStream
+
+    engine, options = Engine(model), Options(max_frames=8, min_frames=8)
+    want = say(engine, TEXT, [voice], options)[1]
+    sizes, decode = [], CodecStream.decode
+    monkeypatch.setattr(CodecStream, "decode", lambda self, codes: sizes.append(codes.shape[1]) or decode(self, codes))
+    engine.warm_up(lambda: True)
+    assert {1, 2, 4, 8, 16} <= set(sizes)
+    np.testing.assert_array_equal(say(engine, TEXT, [voice], options)[1], want)
+    sizes.clear()
+    engine.warm_up(Patience(1))  # somebody wants to speak, or to leave
+    assert max(sizes) <= 1
+
+
+LONG = "The same words come again and again here. " * 20
+
+
+def test_later_passes_cut_a_limit_to_the_room_they_have(model):
+    """Their text may be longer, or the first pass their reference: what was asked for fitted the first."""
+    first, second, *_ = plan_passes(LONG)
+    with pytest.raises(GenerationError, match="do not fit"):
+        run(model, max_frames=400)._prompt(first)
+    prompt, limit = run(model, max_frames=400)._prompt(second)
+    assert limit == 512 - len(prompt)
+
+
+@pytest.mark.parametrize("frames, borrowed", [(100, True), (900, False)])
+def test_a_pass_that_fills_the_context_is_no_reference(tmp_path, monkeypatch, frames, borrowed):
+    model = load_model(make_model(tmp_path / "m.gguf", layers=1, fast_layers=1, context=2048), TOKENIZER)
+    voices = []
+    build = request_run.build_prompt
+    monkeypatch.setattr(request_run, "build_prompt", lambda t, c, text, v, *h: voices.append(len(v)) or build(t, c, text, v, *h))
+    say(Engine(model), LONG, [], Options(max_frames=frames, min_frames=frames))
+    tried, *used = voices[1:]
+    assert voices[0] == 0 and tried == 1 and set(used) == {int(borrowed)}
+
+
+def test_passes_that_are_over_leave_nothing_behind(model, voice):
+    """Of a book of a thousand passes no stream, cache or lane stays once its pass is spoken."""
+    alive = []
+    options = Options(max_frames=20, min_frames=20, batch=2)
+    for chunk in Engine(model).speak(LONG * 6, [voice], options, 7, lambda: True):
+        if chunk.finish_reason:
+            alive.append(_in_memory())
+    assert len(alive) > 9 and max(alive[4:]) <= max(alive[:4])
+
+
+def test_how_many_passes_run_at_once_is_the_machine_s_to_say(model, monkeypatch):
+    held = mx.get_active_memory()
+    for lanes, wanted in ((0.5, 1), (2.5, 2), (3.5, 3), (1000, 4)):
+        memory = held + int(2 * lanes * model.dual_ar.kv_bytes(request_run._PASS))
+        monkeypatch.setattr(request_run, "machine_memory", lambda: memory)
+        monkeypatch.setattr(request_run.mx, "get_active_memory", lambda: held)
+        assert request_run.default_batch(model) == wanted
+
+
+def test_a_book_is_prepared_as_it_is_spoken(model, voice, monkeypatch):
+    """Not all of it before the next frame: a listener would hear a hole, and a cancel would wait."""
+    built, build = [], request_run.build_prompt
+    monkeypatch.setattr(request_run, "build_prompt", lambda *a: built.append(1) or build(*a))
+    stream = Engine(model).speak(LONG * 30, [voice], Options(max_frames=4, min_frames=4, batch=2), 7, lambda: True)
+    first = next(stream)
+    assert first.parts > 20 and len(built) <= 3
+    ends = [next(c for c in stream if c.finish_reason) for _ in range(4)]
+    assert [c.part for c in ends] == [0, 1, 2, 3] and len(built) <= 8
+
+
+def _in_memory() -> int:
+    """Streams that have decoded something, sequences and their pasts."""
+    gc.collect()
+    kinds = ("CodecStream", "KVCache", "_Lane")
+    return sum(type(o).__name__ in kinds and (type(o).__name__ != "CodecStream" or bool(o._state.tails))
+               for o in gc.get_objects())
+
+
+def test_the_model_waits_for_a_listener_who_is_far_behind(model, monkeypatch):
+    monkeypatch.setattr(request_run, "_POLL", 0.001)
+    ahead = iter([0.0] * 12 + [601.0] * 5 + [0.0] * 10**6)
+    asked = []
+    chunks = list(Engine(model).speak(TEXT, [], Options(max_frames=10, min_frames=10), 7, lambda: True,
+                                        lambda: asked.append(next(ahead)) or asked[-1]))
+    assert asked.count(601.0) == 5 and chunks[-1].finish_reason == "length"
+    # and a cancel still ends it
+    patience = Patience(50)
+    chunks = list(Engine(model).speak(TEXT, [], Options(max_frames=10, min_frames=10), 7, patience, lambda: 601.0))
+    assert chunks[-1].finish_reason == "cancelled" and patience.left < 0
+
+
+def test_a_closed_synthesizer_frees_its_weights_and_keeps_its_facts():
+    tts = s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=TOKENIZER)
+    parts = [weakref.ref(tts._engine.model.codec), weakref.ref(tts._engine.model.dual_ar)]
+    tts.close()
+    gc.collect()
+    assert [part() for part in parts] == [None, None]
+    assert (tts.sample_rate, tts.frame_samples, tts.num_codebooks) == (44100, 2048, 10) and tts.name
+    for call in (lambda: tts.say(TEXT), lambda: tts.codec.encode(np.zeros(9000)),
+                 lambda: tts.codec.decode(np.zeros((10, 2), np.int32))):
+        with pytest.raises(S2Error, match="closed"):
+            call()
+
+
+def test_loading_stops_when_nobody_waits_for_it(tmp_path):
+    path = make_model(tmp_path / "m.gguf")
+    asked = []
+    with pytest.raises(S2Error, match="closed"):
+        _load(path, TOKENIZER, None, None, None, lambda: bool(asked.append(1)))
+    assert len(asked) == 1
+
+
+def test_a_memory_limit_goes_with_its_model():
+    before = mx.set_memory_limit(10**12)
+    try:
+        limit_memory(10**9)
+        limit_memory(2 * 10**9)
+        limit_memory(None)
+        assert mx.set_memory_limit(10**12) == 10**12
+    finally:
+        mx.set_memory_limit(before)
+
+
+@pytest.mark.parametrize("limit", [0, -5])
+def test_memory_limits_that_make_no_sense(limit):
+    with pytest.raises(s2mlx.UsageError):
+        s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=TOKENIZER, memory_limit=limit)
+
+
+def test_names_that_mean_no_model(tmp_path, monkeypatch):
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    for name in (tmp_path / "pipe", "/dev/zero", "~nobody-of-this-name/m.gguf", "x" * 5000, "a\0b"):
+        with pytest.raises(ModelError):
+            find_model(name)
+    (tmp_path / "model").write_bytes(b"\xff\xfe")
+    monkeypatch.setattr(catalog, "config_dir", lambda: tmp_path)
+    with pytest.raises(ModelError, match="UTF-8"):
+        find_model()
+
+
+def test_a_model_may_ask_for_short_passes_and_single_speakers(tmp_path, monkeypatch):
+    """Keys of a small model: passes of 3 seconds; turns without tags and history, each in its speaker's voice."""
+    path = make_model(tmp_path / "m.gguf", metadata={"s2mlx.results.pass_seconds": 3.0, "s2mlx.results.dialogue": False})
+    prompts = []
+    build = request_run.build_prompt
+    monkeypatch.setattr(request_run, "build_prompt", lambda *a: prompts.append(a[2:]) or build(*a))
+    with s2mlx.load(path, tokenizer=goldens.GOLDEN / "tokenizer.json") as tts:
+        assert tts.config.pass_seconds == 3.0
+        text = "One short sentence stands here. " * 4
+        assert len(tts.say(text, max_frames=2, min_frames=2).passes) == 4
+        prompts.clear()
+        voices = [s2mlx.Voice(np.full((10, 3), i), f"voice {i}", 44100, 256) for i in (1, 2)]
+        tts.say("<|speaker:0|>Hello there.<|speaker:1|>Good morning.<|speaker:7|>Well.", voice=voices, max_frames=2,
+                min_frames=2)
+        assert prompts == [("Hello there.", voices[:1], []), ("Good morning.", voices[1:], []), ("Well.", [], [])]
+        prompts.clear()
+        tts.say("Hello there.", voice=voices, max_frames=2, min_frames=2)
+        assert prompts == [("Hello there.", voices[:1], [])]
