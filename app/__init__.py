@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 
-def run(model: str | None = None, tokenizer: str | None = None, voice: str | None = None, device: str | None = None,
-        text: str | None = None) -> int:
+def run(
+    model: str | None = None,
+    tokenizer: str | None = None,
+    voice: str | None = None,
+    device: str | None = None,
+    text: str | None = None,
+) -> int:
     """Run the app until the user quits; returns the exit code.
 
     Each argument stands in for the saved setting in this run only. `voice` is a saved voice's name or a .s2voice file.

@@ -88,8 +88,9 @@ class S2App(Takes, App[int]):
         for complaint in self._complaints:
             self.notify(complaint, severity="warning")
         self.room.load(self.settings)
-        self.jobs.start("recover", lambda job: self.session.adopt_broken_recording(),
-                        done=lambda _: self.offer_kept_take())
+        self.jobs.start(
+            "recover", lambda job: self.session.adopt_broken_recording(), done=lambda _: self.offer_kept_take()
+        )
 
     # what happens in jobs
 

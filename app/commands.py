@@ -27,9 +27,7 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
         main = app._main
         yield SystemCommand("Speak", "the text in the chosen voice", main.action_speak)
         yield SystemCommand("Replay", "the last utterance", main.action_replay)
-        yield SystemCommand(
-            "Save sound", "the last utterance to a file, its frames too if wanted", main.action_save
-        )
+        yield SystemCommand("Save sound", "the last utterance to a file, its frames too if wanted", main.action_save)
         yield SystemCommand("Live clone", "record, and hear the text in that voice", main.action_live)
         yield SystemCommand("Record a voice", "from the microphone", main.action_record)
         yield SystemCommand("Add a voice from a clip", "an audio file and its words", main.add_voice)

@@ -20,8 +20,15 @@ from textual.screen import Screen
 class Job:
     """One piece of work. `cancel` is for the work to look at; `report` may be called from its thread."""
 
-    def __init__(self, what: str, app: App, owner: Screen | None, done: Callable | None, failed: Callable | None,
-                 progressed: Callable | None):
+    def __init__(
+        self,
+        what: str,
+        app: App,
+        owner: Screen | None,
+        done: Callable | None,
+        failed: Callable | None,
+        progressed: Callable | None,
+    ):
         self.what, self.owner = what, owner
         self.cancel = threading.Event()
         self.thread: threading.Thread | None = None
@@ -54,9 +61,16 @@ class Jobs:
         self._app = app
         self.running: list[Job] = []
 
-    def start(self, what: str, work: Callable[[Job], Any], *, owner: Screen | None = None,
-              done: Callable[[Any], None] | None = None, failed: Callable[[BaseException], None] | None = None,
-              progressed: Callable[[float | None, str], None] | None = None) -> Job:
+    def start(
+        self,
+        what: str,
+        work: Callable[[Job], Any],
+        *,
+        owner: Screen | None = None,
+        done: Callable[[Any], None] | None = None,
+        failed: Callable[[BaseException], None] | None = None,
+        progressed: Callable[[float | None, str], None] | None = None,
+    ) -> Job:
         """Run `work(job)` on its own thread. `done(result)`, `failed(error)`, `progressed(fraction, note)` are called
         on the interface thread, while the screen `owner` is there: they draw on it. Without an owner they concern the
         whole app. Without `failed` the app shows the error."""

@@ -20,8 +20,9 @@ def readable(values: dict) -> str:
     return "" if os.path.isfile(path) else f"there is no file {path}"
 
 
-def writable(endings: Sequence[str],
-             beside: Callable[[dict], Sequence[Path]] = lambda values: ()) -> Callable[[dict], str]:
+def writable(
+    endings: Sequence[str], beside: Callable[[dict], Sequence[Path]] = lambda values: ()
+) -> Callable[[dict], str]:
     """A check for forms with a `path` that is to be written: known ending, existing folder, and a second Enter to
     replace a file. `beside(values)`: what else will be written."""
     warned: set[Path] = set()

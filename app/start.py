@@ -44,8 +44,10 @@ def start(*, model: str | None, tokenizer: str | None, voice: str | None, device
     finally:
         ended = app.leave()
     if code not in (0, INTERRUPTED):
-        print(f"error: the app broke off by a fault of its own; text and recordings are kept, details are in {log}",
-              file=sys.stderr)
+        print(
+            f"error: the app broke off by a fault of its own; text and recordings are kept, details are in {log}",
+            file=sys.stderr,
+        )
     if not ended:
         # A thread sits in a device or in one long evaluation. Nothing of ours is unwritten: leave the process.
         sys.stdout.flush()

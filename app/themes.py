@@ -32,9 +32,27 @@ LIGHT = Theme(
     panel="#e6ebef",
     dark=False,
 )
-CONTRAST = Theme(name="s2-contrast", primary="#00ffff", secondary="#ffffff", accent="#ffff00", warning="#ffff00",
-                 error="#ff8080", success="#00ff00", foreground="#ffffff", background="#000000", surface="#000000",
-                 panel="#000000", dark=True, text_alpha=1.0, luminosity_spread=0.0,
-                 variables={"border": "#ffffff", "border-blurred": "#ffffff", "text-muted": "#ffffff",
-                            "text-disabled": "#c0c0c0", "footer-key-foreground": "#ffff00"})
+CONTRAST = Theme(
+    name="s2-contrast",
+    primary="#00ffff",
+    secondary="#ffffff",
+    accent="#ffff00",
+    warning="#ffff00",
+    error="#ff8080",
+    success="#00ff00",
+    foreground="#ffffff",
+    background="#000000",
+    surface="#000000",
+    panel="#000000",
+    dark=True,
+    text_alpha=1.0,
+    luminosity_spread=0.0,
+    variables={
+        "border": "#ffffff",
+        "border-blurred": "#ffffff",
+        "text-muted": "#ffffff",
+        "text-disabled": "#c0c0c0",
+        "footer-key-foreground": "#ffff00",
+    },
+)
 ALL = (DARK, LIGHT, CONTRAST)

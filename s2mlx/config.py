@@ -26,12 +26,15 @@ class TransformerConfig:
     window: int | None = None  # attention reaches back over window - 1 positions; None: over everything
 
 
-SLOW_AR = TransformerConfig(dim=2560, ffn_dim=9728, layers=36, heads=32, kv_heads=8, head_dim=128,
-                            rope_base=1e6, norm_eps=1e-6, qk_norm=True)
-FAST_AR = TransformerConfig(dim=2560, ffn_dim=9728, layers=4, heads=32, kv_heads=8, head_dim=128,
-                            rope_base=1e6, norm_eps=1e-6)
-CODEC_RVQ = TransformerConfig(dim=1024, ffn_dim=3072, layers=8, heads=16, kv_heads=16, head_dim=64,
-                              rope_base=1e4, norm_eps=1e-5, window=128)
+SLOW_AR = TransformerConfig(
+    dim=2560, ffn_dim=9728, layers=36, heads=32, kv_heads=8, head_dim=128, rope_base=1e6, norm_eps=1e-6, qk_norm=True
+)
+FAST_AR = TransformerConfig(
+    dim=2560, ffn_dim=9728, layers=4, heads=32, kv_heads=8, head_dim=128, rope_base=1e6, norm_eps=1e-6
+)
+CODEC_RVQ = TransformerConfig(
+    dim=1024, ffn_dim=3072, layers=8, heads=16, kv_heads=16, head_dim=64, rope_base=1e4, norm_eps=1e-5, window=128
+)
 
 
 @dataclass(frozen=True)
@@ -85,14 +88,14 @@ class ModelConfig:
     num_codebooks: int = 10
     codebook_size: int = 4096
     semantic_begin: int = 151678
-    semantic_end: int = 155773          # inclusive
+    semantic_end: int = 155773  # inclusive
     scale_codebook_embeddings: bool = True
     norm_fast_input: bool = True
     fast_project_in: bool = False
     # what the model was trained for; S2 Pro: all of it
     sampling: Sampling = Sampling()
-    pass_seconds: float = 30.0           # longest stretch of speech it makes in one pass
-    dialogue: bool = True                # whether it takes several speakers and earlier turns in one prompt
+    pass_seconds: float = 30.0  # longest stretch of speech it makes in one pass
+    dialogue: bool = True  # whether it takes several speakers and earlier turns in one prompt
 
 
 def _product(values) -> int:

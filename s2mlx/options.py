@@ -21,8 +21,16 @@ class Sampling:
 
 
 _WHOLE, _REAL = (operator.index, "a whole number"), (float, "a number")
-_NUMBERS = {"temperature": _REAL, "top_p": _REAL, "top_k": _WHOLE, "seed": _WHOLE, "max_frames": _WHOLE,
-            "min_frames": _WHOLE, "pause_ms": _WHOLE, "batch": _WHOLE}
+_NUMBERS = {
+    "temperature": _REAL,
+    "top_p": _REAL,
+    "top_k": _WHOLE,
+    "seed": _WHOLE,
+    "max_frames": _WHOLE,
+    "min_frames": _WHOLE,
+    "pause_ms": _WHOLE,
+    "batch": _WHOLE,
+}
 
 
 @dataclass(frozen=True)
@@ -83,5 +91,8 @@ class Options:
     def sampling(self, default: Sampling) -> Sampling:
         """The sampling in force: each knob that was set, else the model's."""
         pick = lambda mine, theirs: theirs if mine is None else mine
-        return Sampling(pick(self.temperature, default.temperature), pick(self.top_p, default.top_p),
-                        pick(self.top_k, default.top_k))
+        return Sampling(
+            pick(self.temperature, default.temperature),
+            pick(self.top_p, default.top_p),
+            pick(self.top_k, default.top_k),
+        )

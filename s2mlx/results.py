@@ -17,11 +17,11 @@ class Stats:
     seed: int = 0
     frames: int = 0
     audio_seconds: float = 0.0
-    elapsed: float = 0.0              # since the request began to be served
+    elapsed: float = 0.0  # since the request began to be served
     first_audio: float | None = None  # time to first audio
     prefill_seconds: float = 0.0
     prompt_tokens: int = 0
-    peak_memory: int = 0              # bytes, as MLX counts them
+    peak_memory: int = 0  # bytes, as MLX counts them
 
     @property
     def rtf(self) -> float | None:

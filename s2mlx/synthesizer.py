@@ -22,8 +22,14 @@ from .worker import Closed, Worker
 LONGEST_REFERENCE = 60.0  # seconds; a reference is best at 5 to 30
 
 
-def load(model: str | Path | None = None, *, tokenizer: str | Path | None = None, compat: str | None = None,
-         memory_limit: int | None = None, on_progress: Callable[[int, int], None] | None = None) -> Synthesizer:
+def load(
+    model: str | Path | None = None,
+    *,
+    tokenizer: str | Path | None = None,
+    compat: str | None = None,
+    memory_limit: int | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Synthesizer:
     """Open a model and return the `Synthesizer` that speaks with it.
 
     model: a GGUF file, a checkpoint folder, `owner/repo[:file]`, a known name, or None for the configured or else the
@@ -31,8 +37,9 @@ def load(model: str | Path | None = None, *, tokenizer: str | Path | None = None
     memory_limit: bytes that weights may take. on_progress(bytes read, bytes in all) is called on the model's thread; what it
     raises ends the loading. Raises `ModelError`.
     """
-    return Synthesizer(find_model(model), tokenizer=tokenizer, compat=compat, memory_limit=memory_limit,
-                       on_progress=on_progress)
+    return Synthesizer(
+        find_model(model), tokenizer=tokenizer, compat=compat, memory_limit=memory_limit, on_progress=on_progress
+    )
 
 
 class Synthesizer:
@@ -42,15 +49,15 @@ class Synthesizer:
     Not usable in a forked child: load there.
     """
 
-    def __init__(self, found: FoundModel, *, tokenizer=None, compat=None, memory_limit=None,
-                 on_progress=None):
+    def __init__(self, found: FoundModel, *, tokenizer=None, compat=None, memory_limit=None, on_progress=None):
         self.path, self.is_demo = found.path, found.is_demo
         self._worker = Worker()
         # also when the interpreter ends, which must not find the thread inside MLX
         weakref.finalize(self, self._worker.close)
         try:
             self._engine, self.memory = self._worker.call(
-                lambda keep_going: _load(found.path, tokenizer, compat, memory_limit, on_progress, keep_going))
+                lambda keep_going: _load(found.path, tokenizer, compat, memory_limit, on_progress, keep_going)
+            )
         except BaseException:
             self._worker.close()
             raise
@@ -77,9 +84,16 @@ class Synthesizer:
     def num_codebooks(self) -> int:
         return self._engine.model.codec_config.num_codebooks
 
-    def say(self, text: str, *, voice: Voice | str | Path | list | None = None, options: Options | None = None,
-            on_chunk: Callable[[AudioChunk], None] | None = None, cancel: threading.Event | None = None,
-            **overrides) -> Audio:
+    def say(
+        self,
+        text: str,
+        *,
+        voice: Voice | str | Path | list | None = None,
+        options: Options | None = None,
+        on_chunk: Callable[[AudioChunk], None] | None = None,
+        cancel: threading.Event | None = None,
+        **overrides,
+    ) -> Audio:
         """Speak the whole text and return it. `on_chunk` hears of every piece, on the calling thread.
 
         voice: of speaker 0, or of speakers 0, 1, ...: a `Voice`, the name of a saved or bundled one, or a path. cancel:
@@ -93,9 +107,16 @@ class Synthesizer:
                 on_chunk(chunk)
         return self._whole(chunks, options)
 
-    def stream(self, text: str, *, voice: Voice | str | Path | list | None = None, options: Options | None = None,
-               cancel: threading.Event | None = None, lead: Callable[[], float] | None = None,
-               **overrides) -> Iterator[AudioChunk]:
+    def stream(
+        self,
+        text: str,
+        *,
+        voice: Voice | str | Path | list | None = None,
+        options: Options | None = None,
+        cancel: threading.Event | None = None,
+        lead: Callable[[], float] | None = None,
+        **overrides,
+    ) -> Iterator[AudioChunk]:
         """Speak the text piece by piece: the first chunk comes after one frame. Same codes as `say` for the same seed.
 
         lead: called on the model's thread, seconds of sound the listener still has; pieces grow with it. Closing the
@@ -182,13 +203,15 @@ class CodecHandle:
         the same result; codes outside a codebook are clamped to it."""
         codec, books, codes = self._model.codec, self._model.codec_config.num_codebooks, np.asarray(codes)
         if codes.ndim != 2 or codes.shape[0] != books or codes.dtype.kind not in "iu":
-            raise UsageError(f"expected integer codes of shape [{books}, frames], "
-                             f"not {codes.dtype} {list(codes.shape)}")
+            raise UsageError(
+                f"expected integer codes of shape [{books}, frames], not {codes.dtype} {list(codes.shape)}"
+            )
         if chunk is not None and chunk < 1:
             raise UsageError(f"chunk must be at least 1 frame, not {chunk}")
         codes = np.clip(codes, -1, 2**31 - 1).astype(np.int32)
         return self._worker.call(
-            lambda keep_going: _finished(codec.decode(codes, chunk, keep_going), keep_going), cancel)
+            lambda keep_going: _finished(codec.decode(codes, chunk, keep_going), keep_going), cancel
+        )
 
 
 def _voice(voice) -> Voice:
@@ -213,8 +236,10 @@ def read_clip(clip, rate: int) -> np.ndarray:
     else:
         samples = resample(*_given(clip), rate)
     if len(samples) > LONGEST_REFERENCE * rate:
-        raise AudioError(f"the clip has {len(samples) / rate:.0f} seconds; a reference is 5 to 30, "
-                         f"at most {LONGEST_REFERENCE:.0f}: cut it")
+        raise AudioError(
+            f"the clip has {len(samples) / rate:.0f} seconds; a reference is 5 to 30, "
+            f"at most {LONGEST_REFERENCE:.0f}: cut it"
+        )
     return samples
 
 

@@ -77,8 +77,9 @@ class Worker:
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
-    def stream(self, work: Callable[[Callable[[], bool]], Iterator[Any]],
-               cancel: threading.Event | None = None) -> Results:
+    def stream(
+        self, work: Callable[[Callable[[], bool]], Iterator[Any]], cancel: threading.Event | None = None
+    ) -> Results:
         """Queue `work(keep_going)`, a generator function; returns its items. `keep_going()` turns False when the caller
         cancels, stops listening, or the worker closes: the work then ends by itself."""
         _refuse_in_a_child_of(self._process)

@@ -24,10 +24,32 @@ def make_model(path, **options) -> Path:
     return Path(path)
 
 
-def model_parts(*, type="f16", seed=1234, layers=2, fast_layers=2, dim=None, heads=4, kv_heads=2, head_dim=None,
-                codebooks=10, codebook_size=256, vocab=1280, context=512, ar=True, codec=True, qk_norm=True,
-                fast_qk_norm=False, project_in=False, fast_dim=None, scale=True, norm_fast_input=True, types=None,
-                metadata=None, drop=()):
+def model_parts(
+    *,
+    type="f16",
+    seed=1234,
+    layers=2,
+    fast_layers=2,
+    dim=None,
+    heads=4,
+    kv_heads=2,
+    head_dim=None,
+    codebooks=10,
+    codebook_size=256,
+    vocab=1280,
+    context=512,
+    ar=True,
+    codec=True,
+    qk_norm=True,
+    fast_qk_norm=False,
+    project_in=False,
+    fast_dim=None,
+    scale=True,
+    norm_fast_input=True,
+    types=None,
+    metadata=None,
+    drop=(),
+):
     """(metadata, tensors) of a model, as `gguf_maker.gguf_bytes` takes them.
 
     type: of the AR's matrices ("f16", "q8_0", "q4_k", ...); the rest is f16. types: {part of a name: type}, exceptions.
@@ -43,20 +65,34 @@ def model_parts(*, type="f16", seed=1234, layers=2, fast_layers=2, dim=None, hea
     sizes = dict(ffn=2 * dim, heads=heads, kv=kv_heads, hd=hd)
     keys = {"general.architecture": "fish-speech" if ar else "fish-speech-codec", "general.name": "Tiny synthetic S2"}
     if ar:
-        keys |= _ar_keys(dim, fdim, layers, fast_layers, sizes, vocab, context, codebooks, codebook_size, scale,
-                         norm_fast_input, qk_norm, fast_qk_norm, project_in or fdim != dim)
-        writer.matrix("embeddings.weight", (vocab, dim), 4 / dim ** 0.5)
-        writer.matrix("codebook_embeddings.weight", (codebook_size * codebooks, dim), 4 / dim ** 0.5)
+        keys |= _ar_keys(
+            dim,
+            fdim,
+            layers,
+            fast_layers,
+            sizes,
+            vocab,
+            context,
+            codebooks,
+            codebook_size,
+            scale,
+            norm_fast_input,
+            qk_norm,
+            fast_qk_norm,
+            project_in or fdim != dim,
+        )
+        writer.matrix("embeddings.weight", (vocab, dim), 4 / dim**0.5)
+        writer.matrix("codebook_embeddings.weight", (codebook_size * codebooks, dim), 4 / dim**0.5)
         for i in range(layers):
             writer.block(f"layers.{i}.", dim, qk_norm=qk_norm, **sizes)
         writer.norm("norm.weight", dim)
         if project_in or fdim != dim:
-            writer.matrix("fast_project_in.weight", (fdim, dim), dim ** -0.5)
+            writer.matrix("fast_project_in.weight", (fdim, dim), dim**-0.5)
         writer.matrix("fast_embeddings.weight", (codebook_size, fdim), 1.0)
         for i in range(fast_layers):
             writer.block(f"fast_layers.{i}.", fdim, qk_norm=fast_qk_norm, **sizes)
         writer.norm("fast_norm.weight", fdim)
-        writer.matrix("fast_output.weight", (codebook_size, fdim), 4 / fdim ** 0.5)
+        writer.matrix("fast_output.weight", (codebook_size, fdim), 4 / fdim**0.5)
     if codec:
         keys |= _codec_keys(codebooks, codebook_size)
         _write_codec(writer, "c." if ar else "", codebooks, codebook_size)
@@ -64,20 +100,59 @@ def model_parts(*, type="f16", seed=1234, layers=2, fast_layers=2, dim=None, hea
     return {key: value for key, value in keys.items() if value is not None}, writer.tensors
 
 
-def _ar_keys(dim, fdim, layers, fast_layers, sizes, vocab, context, codebooks, codebook_size, scale, norm_fast_input,
-             qk_norm, fast_qk_norm, project_in):
-    slow = {"context_length": context, "embedding_length": dim, "feed_forward_length": sizes["ffn"],
-            "block_count": layers, "attention.head_count": sizes["heads"], "attention.head_count_kv": sizes["kv"],
-            "rope.freq_base": 1e6, "attention.layer_norm_rms_epsilon": 1e-6, "vocab_size": vocab}
-    rest = {"model_type": "dual_ar", "codebook_size": codebook_size, "num_codebooks": codebooks,
-            "semantic_begin_id": SEMANTIC_BEGIN, "semantic_end_id": SEMANTIC_BEGIN + codebook_size - 1,
-            "audio_pad_token_id": 1011, "scale_codebook_embeddings": scale, "norm_fastlayer_input": norm_fast_input,
-            "tie_word_embeddings": True, "attention_qk_norm": qk_norm, "fast_context_length": codebooks + 1,
-            "fast_embedding_length": fdim, "fast_feed_forward_length": sizes["ffn"], "fast_block_count": fast_layers,
-            "fast_head_count": sizes["heads"], "fast_head_count_kv": sizes["kv"], "fast_head_dim": sizes["hd"],
-            "fast_rope_freq_base": 1e6, "fast_layer_norm_rms_eps": 1e-6, "fast_tie_word_embeddings": False,
-            "fast_attention_qk_norm": fast_qk_norm, "fast_attention_qkv_bias": False, "fast_attention_o_bias": False,
-            "fast_project_in": project_in}
+def _ar_keys(
+    dim,
+    fdim,
+    layers,
+    fast_layers,
+    sizes,
+    vocab,
+    context,
+    codebooks,
+    codebook_size,
+    scale,
+    norm_fast_input,
+    qk_norm,
+    fast_qk_norm,
+    project_in,
+):
+    slow = {
+        "context_length": context,
+        "embedding_length": dim,
+        "feed_forward_length": sizes["ffn"],
+        "block_count": layers,
+        "attention.head_count": sizes["heads"],
+        "attention.head_count_kv": sizes["kv"],
+        "rope.freq_base": 1e6,
+        "attention.layer_norm_rms_epsilon": 1e-6,
+        "vocab_size": vocab,
+    }
+    rest = {
+        "model_type": "dual_ar",
+        "codebook_size": codebook_size,
+        "num_codebooks": codebooks,
+        "semantic_begin_id": SEMANTIC_BEGIN,
+        "semantic_end_id": SEMANTIC_BEGIN + codebook_size - 1,
+        "audio_pad_token_id": 1011,
+        "scale_codebook_embeddings": scale,
+        "norm_fastlayer_input": norm_fast_input,
+        "tie_word_embeddings": True,
+        "attention_qk_norm": qk_norm,
+        "fast_context_length": codebooks + 1,
+        "fast_embedding_length": fdim,
+        "fast_feed_forward_length": sizes["ffn"],
+        "fast_block_count": fast_layers,
+        "fast_head_count": sizes["heads"],
+        "fast_head_count_kv": sizes["kv"],
+        "fast_head_dim": sizes["hd"],
+        "fast_rope_freq_base": 1e6,
+        "fast_layer_norm_rms_eps": 1e-6,
+        "fast_tie_word_embeddings": False,
+        "fast_attention_qk_norm": fast_qk_norm,
+        "fast_attention_qkv_bias": False,
+        "fast_attention_o_bias": False,
+        "fast_project_in": project_in,
+    }
     return {"fish-speech." + k: v for k, v in slow.items()} | {"fish_speech." + k: v for k, v in rest.items()}
 
 
@@ -87,17 +162,44 @@ ENCODER_RATES, DECODER_RATES, DOWNSAMPLE, RESIDUAL_SIZE, WINDOW = (2, 4, 8, 8), 
 
 
 def _codec_keys(codebooks, codebook_size):
-    quantizer = {"type": "downsample_residual_vector_quantize", "input_dim": LATENT, "codebook_dim": CODE,
-                 "residual_codebooks": codebooks - 1, "residual_codebook_size": RESIDUAL_SIZE,
-                 "semantic_codebook_size": codebook_size, "downsample_factor": DOWNSAMPLE}
-    rvq = {"window_size": WINDOW, "block_size": 2048, "n_layer": LAYERS, "n_head": LATENT // HEAD, "n_local_heads": -1,
-           "head_dim": HEAD, "dim": LATENT, "feed_forward_length": FFN, "rope_freq_base": 1e4,
-           "layer_norm_rms_eps": 1e-5}
-    keys = {"sample_rate": 44100, "hop_length": 512, "frame_length": 512, "encoder_dim": ENC, "decoder_dim": DEC,
-            "latent_dim": LATENT, "encoder_rates": ENCODER_RATES, "decoder_rates": DECODER_RATES,
-            "encoder_transformer_layers": (0, 0, 0, 2), "decoder_transformer_layers": (4, 0, 0, 0),
-            "transformer.block_size": 8192, "transformer.n_local_heads": -1, "transformer.head_dim": HEAD,
-            "transformer.rope_freq_base": 1e4, "transformer.layer_norm_rms_eps": 1e-5}
+    quantizer = {
+        "type": "downsample_residual_vector_quantize",
+        "input_dim": LATENT,
+        "codebook_dim": CODE,
+        "residual_codebooks": codebooks - 1,
+        "residual_codebook_size": RESIDUAL_SIZE,
+        "semantic_codebook_size": codebook_size,
+        "downsample_factor": DOWNSAMPLE,
+    }
+    rvq = {
+        "window_size": WINDOW,
+        "block_size": 2048,
+        "n_layer": LAYERS,
+        "n_head": LATENT // HEAD,
+        "n_local_heads": -1,
+        "head_dim": HEAD,
+        "dim": LATENT,
+        "feed_forward_length": FFN,
+        "rope_freq_base": 1e4,
+        "layer_norm_rms_eps": 1e-5,
+    }
+    keys = {
+        "sample_rate": 44100,
+        "hop_length": 512,
+        "frame_length": 512,
+        "encoder_dim": ENC,
+        "decoder_dim": DEC,
+        "latent_dim": LATENT,
+        "encoder_rates": ENCODER_RATES,
+        "decoder_rates": DECODER_RATES,
+        "encoder_transformer_layers": (0, 0, 0, 2),
+        "decoder_transformer_layers": (4, 0, 0, 0),
+        "transformer.block_size": 8192,
+        "transformer.n_local_heads": -1,
+        "transformer.head_dim": HEAD,
+        "transformer.rope_freq_base": 1e4,
+        "transformer.layer_norm_rms_eps": 1e-5,
+    }
     keys |= {"quantizer_" + k: v for k, v in quantizer.items()} | {"rvq_transformer." + k: v for k, v in rvq.items()}
     return {"fish_speech.codec." + k: v for k, v in keys.items()}
 
@@ -126,7 +228,7 @@ def _write_codec(w, root, codebooks, codebook_size):
         w.codec_transformer(q + part, LATENT, FFN, LAYERS)
     w.codebook(q + "semantic_quantizer.quantizers.0", codebook_size, 1.0)
     for i in range(codebooks - 1):
-        w.codebook(f"{q}quantizer.quantizers.{i}", RESIDUAL_SIZE, 0.7 * 0.8 ** i)
+        w.codebook(f"{q}quantizer.quantizers.{i}", RESIDUAL_SIZE, 0.7 * 0.8**i)
     d, width = root + "decoder.model.", DEC
     w.conv(d + "0", width, LATENT, 7)
     for i, rate in enumerate(DECODER_RATES):
@@ -165,11 +267,11 @@ class _Writer:
     def block(self, stem, dim, *, ffn, heads, kv, hd, qk_norm):
         self.norm(stem + "attention_norm.weight", dim)
         self.norm(stem + "ffn_norm.weight", dim)
-        self.matrix(stem + "attention.wqkv.weight", ((heads + 2 * kv) * hd, dim), 1.2 * dim ** -0.5)
+        self.matrix(stem + "attention.wqkv.weight", ((heads + 2 * kv) * hd, dim), 1.2 * dim**-0.5)
         self.matrix(stem + "attention.wo.weight", (dim, heads * hd), 0.35 * (heads * hd) ** -0.5)
-        self.matrix(stem + "feed_forward.w1.weight", (ffn, dim), dim ** -0.5)
-        self.matrix(stem + "feed_forward.w3.weight", (ffn, dim), dim ** -0.5)
-        self.matrix(stem + "feed_forward.w2.weight", (dim, ffn), 0.6 * ffn ** -0.5)
+        self.matrix(stem + "feed_forward.w1.weight", (ffn, dim), dim**-0.5)
+        self.matrix(stem + "feed_forward.w3.weight", (ffn, dim), dim**-0.5)
+        self.matrix(stem + "feed_forward.w2.weight", (dim, ffn), 0.6 * ffn**-0.5)
         if qk_norm:
             self.put(stem + "attention.q_norm.weight", 1.3 + self.normal((hd,), 0.2))
             self.put(stem + "attention.k_norm.weight", 1.3 + self.normal((hd,), 0.2))
@@ -200,18 +302,18 @@ class _Writer:
         self.norm(stem + ".norm.weight", width)
         self.small(stem + ".norm.bias", width)
         for name, out, into in ((".pwconv1", 4 * width, width), (".pwconv2", width, 4 * width)):
-            self.put(stem + name + ".weight", self.normal((out, into), into ** -0.5))
+            self.put(stem + name + ".weight", self.normal((out, into), into**-0.5))
             self.small(stem + name + ".bias", out)
         self.small(stem + ".gamma", width, 0.1, 0.4)
 
     def codec_transformer(self, stem, dim, ffn, layers):
         for i in range(layers):
             s = f"{stem}.layers.{i}."
-            self.put(s + "attention.wqkv.weight", self.normal((3 * dim, dim), 1.3 * dim ** -0.5))
-            self.put(s + "attention.wo.weight", self.normal((dim, dim), dim ** -0.5))
-            self.put(s + "feed_forward.w1.weight", self.normal((ffn, dim), dim ** -0.5))
-            self.put(s + "feed_forward.w3.weight", self.normal((ffn, dim), dim ** -0.5))
-            self.put(s + "feed_forward.w2.weight", self.normal((dim, ffn), 1.5 * ffn ** -0.5))
+            self.put(s + "attention.wqkv.weight", self.normal((3 * dim, dim), 1.3 * dim**-0.5))
+            self.put(s + "attention.wo.weight", self.normal((dim, dim), dim**-0.5))
+            self.put(s + "feed_forward.w1.weight", self.normal((ffn, dim), dim**-0.5))
+            self.put(s + "feed_forward.w3.weight", self.normal((ffn, dim), dim**-0.5))
+            self.put(s + "feed_forward.w2.weight", self.normal((dim, ffn), 1.5 * ffn**-0.5))
             self.norm(s + "ffn_norm.weight", dim)
             self.norm(s + "attention_norm.weight", dim)
             self.small(s + "attention_layer_scale.gamma", dim, 0.1, 0.4)
@@ -219,8 +321,8 @@ class _Writer:
         self.norm(stem + ".norm.weight", dim)
 
     def codebook(self, stem, size, gain):
-        self.put(stem + ".in_proj.weight", self.normal((CODE, LATENT, 1), LATENT ** -0.5))
+        self.put(stem + ".in_proj.weight", self.normal((CODE, LATENT, 1), LATENT**-0.5))
         self.small(stem + ".in_proj.bias", CODE)
-        self.put(stem + ".out_proj.weight", self.normal((LATENT, CODE, 1), gain * CODE ** -0.5))
+        self.put(stem + ".out_proj.weight", self.normal((LATENT, CODE, 1), gain * CODE**-0.5))
         self.small(stem + ".out_proj.bias", LATENT, 0.02)
         self.put(stem + ".codebook.weight", self.normal((size, CODE), 1.0))

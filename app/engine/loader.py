@@ -52,16 +52,25 @@ class EngineRoom:
                     last = fraction
                     job.report(fraction)
 
-            engine = self._studio.load(settings.model, tokenizer=settings.tokenizer, compat=settings.compat,
-                                       memory_limit=int(limit * 1e9) if limit else None, on_progress=progress)
+            engine = self._studio.load(
+                settings.model,
+                tokenizer=settings.tokenizer,
+                compat=settings.compat,
+                memory_limit=int(limit * 1e9) if limit else None,
+                on_progress=progress,
+            )
             if job.cancel.is_set():
                 engine.close()
                 raise Dropped
             return engine
 
-        self._job = job = self._jobs.start("load", work, done=lambda engine: self._settle(job, engine, None),
-                                           failed=lambda error: self._settle(job, None, error),
-                                           progressed=lambda fraction, note: self._progress(job, fraction))
+        self._job = job = self._jobs.start(
+            "load",
+            work,
+            done=lambda engine: self._settle(job, engine, None),
+            failed=lambda error: self._settle(job, None, error),
+            progressed=lambda fraction, note: self._progress(job, fraction),
+        )
         self._changed()
 
     def drop(self) -> None:

@@ -22,12 +22,24 @@ class LocalStudio:
         self.library = library or VoiceLibrary()
         self._loudspeaker = Loudspeaker(_open_player)
 
-    def load(self, model: str | None, *, tokenizer: str | None, compat: str | None, memory_limit: int | None,
-             on_progress: Callable[[float], None]) -> Synthesizer:
+    def load(
+        self,
+        model: str | None,
+        *,
+        tokenizer: str | None,
+        compat: str | None,
+        memory_limit: int | None,
+        on_progress: Callable[[float], None],
+    ) -> Synthesizer:
         import s2mlx
 
-        tts = s2mlx.load(model, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit,
-                        on_progress=lambda done, total: on_progress(done / total))
+        tts = s2mlx.load(
+            model,
+            tokenizer=tokenizer,
+            compat=compat,
+            memory_limit=memory_limit,
+            on_progress=lambda done, total: on_progress(done / total),
+        )
         tts.warm_up()  # now, and not while the first sentence is waited for
         return tts
 
@@ -38,8 +50,10 @@ class LocalStudio:
         with open_checkpoint(found.path) as checkpoint:
             facts = describe(checkpoint)
         memory = facts["memory"]
-        return (f"{facts['name']} needs about {figures.size(memory['needed'])} of memory, "
-                f"{figures.size(memory['weights'])} of them weights ({found.path})")
+        return (
+            f"{facts['name']} needs about {figures.size(memory['needed'])} of memory, "
+            f"{figures.size(memory['weights'])} of them weights ({found.path})"
+        )
 
     def devices(self) -> Sequence[Any]:
         from s2mlx.audio import list_devices

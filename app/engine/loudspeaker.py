@@ -16,7 +16,7 @@ class Loan:
 
     def __init__(self, player: Any, lock: threading.RLock, holdback: float, rate: int):
         self._player, self._lock, self._rate = player, lock, rate
-        self._holdback = int(holdback * rate)   # samples to gather before the player gets the first
+        self._holdback = int(holdback * rate)  # samples to gather before the player gets the first
         self._held: list[np.ndarray] = []
         self._gaps = player.underruns
         self.current = True

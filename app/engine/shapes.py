@@ -26,8 +26,15 @@ class Synthesizer(Protocol):
     is_demo: bool
     memory: int  # bytes of weights
 
-    def stream(self, text: str, *, voice: Any = None, options: Options | None = None, cancel: Event | None = None,
-               lead: Callable[[], float] | None = None) -> Iterator[AudioChunk]: ...
+    def stream(
+        self,
+        text: str,
+        *,
+        voice: Any = None,
+        options: Options | None = None,
+        cancel: Event | None = None,
+        lead: Callable[[], float] | None = None,
+    ) -> Iterator[AudioChunk]: ...
 
     def clone(self, clip: Any, transcript: str, *, name: str = "", cancel: Event | None = None) -> Any: ...
 
@@ -89,7 +96,7 @@ class Recorder(Protocol):
 class Verdict(Protocol):
     """Whether a take will do as a reference, and what is wrong with it in words."""
 
-    ok: bool      # there are no problems at all
+    ok: bool  # there are no problems at all
     usable: bool  # none of them forbids the take
     problems: Sequence[str]
 
@@ -99,8 +106,15 @@ class Studio(Protocol):
 
     library: Any  # s2mlx.VoiceLibrary
 
-    def load(self, model: str | None, *, tokenizer: str | None, compat: str | None, memory_limit: int | None,
-             on_progress: Callable[[float], None]) -> Synthesizer:
+    def load(
+        self,
+        model: str | None,
+        *,
+        tokenizer: str | None,
+        compat: str | None,
+        memory_limit: int | None,
+        on_progress: Callable[[float], None],
+    ) -> Synthesizer:
         """`on_progress(fraction)` is called while loading; what it raises ends the loading."""
 
     def model_facts(self, model: str | None) -> str:

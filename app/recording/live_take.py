@@ -41,8 +41,9 @@ class Taking:
             else:
                 self.recorder = recorder
 
-        self._jobs.start("microphone", open_microphone, done=opened,
-                         failed=lambda error: None if self._dropped else failed(error))
+        self._jobs.start(
+            "microphone", open_microphone, done=opened, failed=lambda error: None if self._dropped else failed(error)
+        )
 
     @property
     def hears(self) -> bool:
@@ -88,7 +89,7 @@ class Taking:
         if self._following:
             self._following.end()
         take = self.recorder.stop()
-        samples = take.samples[int(self._began * take.rate):]
+        samples = take.samples[int(self._began * take.rate) :]
         if not len(samples):
             raise error or DeviceError("the microphone gave no sound; choose another input, or try again")
         try:

@@ -16,7 +16,7 @@ from ..engine.shapes import Recorder
 from ..state.filing import read_json, write_json
 
 INTERVAL = 1.0  # seconds of a recording that a crash may cost
-LEAST = 1.0     # seconds; less is not worth a question
+LEAST = 1.0  # seconds; less is not worth a question
 
 
 class Spool:
@@ -95,4 +95,4 @@ class Following:
 
 def _write(file: int, data: bytes) -> None:
     while data:
-        data = data[os.write(file, data):]
+        data = data[os.write(file, data) :]

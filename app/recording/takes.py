@@ -44,6 +44,7 @@ class Takes:
 
     def _offer_take(self, take: Recovered, drop: tuple[str, str], dropped: Callable[[], None]) -> None:
         """Offer a take that never became a voice; `dropped()` goes on without it."""
+
         def answered(what: str | None) -> None:
             if what == "review":
                 self._open_recording(RecordScreen(recovered=take, **self._countdown))
@@ -51,16 +52,26 @@ class Takes:
                 self.session.drop_take()
                 dropped()
 
-        self.push_screen(Question(f"A recording of {len(take.samples) / take.rate:.1f} s was not made a voice yet.",
-                                  (("review", "Look at it"), ("later", "Not now"), drop)), answered)
+        self.push_screen(
+            Question(
+                f"A recording of {len(take.samples) / take.rate:.1f} s was not made a voice yet.",
+                (("review", "Look at it"), ("later", "Not now"), drop),
+            ),
+            answered,
+        )
 
     def leave_take(self, screen: RecordScreen) -> None:
         """The user leaves the recording with a take in hand."""
+
         def answered(what: str | None) -> None:
             if what == "drop":
                 self.session.drop_take()
             if what in ("keep", "drop"):
                 screen.dismiss(None)
 
-        self.push_screen(Question("The take is not a voice yet.", (
-            ("stay", "Stay"), ("keep", "Keep it for later"), ("drop", "Delete it"))), answered)
+        self.push_screen(
+            Question(
+                "The take is not a voice yet.", (("stay", "Stay"), ("keep", "Keep it for later"), ("drop", "Delete it"))
+            ),
+            answered,
+        )

@@ -29,8 +29,14 @@ class Form(ModalScreen[dict | None]):
 
     BINDINGS = [Binding("escape", "leave", "Cancel"), Binding("ctrl+s", "accept", "Accept")]
 
-    def __init__(self, title: str, fields: Sequence[Field], accept: str = "OK",
-                 check: Callable[[dict], str] = lambda values: "", trouble: str = ""):
+    def __init__(
+        self,
+        title: str,
+        fields: Sequence[Field],
+        accept: str = "OK",
+        check: Callable[[dict], str] = lambda values: "",
+        trouble: str = "",
+    ):
         """`trouble`: what was wrong with these values the last time."""
         super().__init__()
         self._title, self._fields, self._accept, self._check, self._trouble = title, fields, accept, check, trouble
@@ -54,8 +60,10 @@ class Form(ModalScreen[dict | None]):
         self.call_after_refresh(lambda: self.query_one(".dialog").scroll_home(animate=False))
 
     def values(self) -> dict:
-        return {f.name: self.query_one(f"#field-{f.name}", Check if isinstance(f.value, bool) else Input).value
-                for f in self._fields}
+        return {
+            f.name: self.query_one(f"#field-{f.name}", Check if isinstance(f.value, bool) else Input).value
+            for f in self._fields
+        }
 
     def action_accept(self) -> None:
         values = self.values()
@@ -81,8 +89,11 @@ class Form(ModalScreen[dict | None]):
 class Question(ModalScreen[str | None]):
     """Asks with a few answers, each (what, label); dismissed with the chosen `what`, or None on escape."""
 
-    BINDINGS = [Binding("escape", "leave", "Not now"), Binding("left,up", "app.focus_previous", show=False),
-                Binding("right,down", "app.focus_next", show=False)]
+    BINDINGS = [
+        Binding("escape", "leave", "Not now"),
+        Binding("left,up", "app.focus_previous", show=False),
+        Binding("right,down", "app.focus_next", show=False),
+    ]
 
     def __init__(self, text: str, answers: Sequence[tuple[str, str]]):
         super().__init__()

@@ -23,7 +23,7 @@ class Hearing(Saving):
         """Play samples float32 [n] from `begin` seconds on."""
         self.silence()
         self.wave.show(samples, rate)
-        rest = samples[int(begin * rate):]
+        rest = samples[int(begin * rate) :]
         self._sound(Listening(rest, lambda: self.app.open_player(rate), begin), what)
 
     def action_save(self) -> None:
@@ -63,9 +63,12 @@ class Hearing(Saving):
         self.sounding, self._doing = sounding, state
         self._offset = getattr(sounding, "begin", 0.0)
         sounding.job = self.app.jobs.start(
-            "sound", sounding.run, done=lambda result: self._ended(sounding),
+            "sound",
+            sounding.run,
+            done=lambda result: self._ended(sounding),
             failed=lambda error: self._sound_failed(sounding, error),
-            progressed=lambda share, note: self.status.say(f"{note}  esc cancels"))
+            progressed=lambda share, note: self.status.say(f"{note}  esc cancels"),
+        )
         self.status.say(state)
         self._ticking.resume()
         self.allow()
@@ -100,8 +103,13 @@ class Hearing(Saving):
         self.wave.play_at(
             position, f"buffering {lead:.1f} of {player.prebuffer:.1f} s" if buffering else f"buffer {lead:.1f} s"
         )
-        if self.follower and self.made and self.made.request.text == self.editor.text and heard > 0 \
-                and self.wave.envelope.seconds >= position:
+        if (
+            self.follower
+            and self.made
+            and self.made.request.text == self.editor.text
+            and heard > 0
+            and self.wave.envelope.seconds >= position
+        ):
             self.editor.mark(self.follower.at(position))
         self.show_figures(lead, player.underruns)
 

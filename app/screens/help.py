@@ -54,8 +54,16 @@ def key_groups(app: App) -> list[tuple[str, list[tuple[str, str]]]]:
     nodes: list[tuple[str, DOMNode]] = [("Keys of this screen", app.screen)]
     nodes += {type(pane): (f"In {pane.PLACE}", pane) for pane in panes if hasattr(pane, "PLACE")}.values()
     nodes.append(("Everywhere", app))
-    return [(title, [(binding.key_display or app.get_key_display(binding), binding.description)
-                     for binding in _bindings(type(node))]) for title, node in nodes]
+    return [
+        (
+            title,
+            [
+                (binding.key_display or app.get_key_display(binding), binding.description)
+                for binding in _bindings(type(node))
+            ],
+        )
+        for title, node in nodes
+    ]
 
 
 def _bindings(kind: type) -> list[Binding]:

@@ -71,8 +71,12 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
         table.clear()
         for entry in entries:
             ended = {"stop": "", "length": " (cut)", "cancelled": " (stopped)"}.get(entry.finish_reason, "")
-            cells = (entry.when[:16].replace("T", " "), figures.seconds(entry.seconds), _voices(entry),
-                     " ".join(entry.text.split())[:200] + ended)
+            cells = (
+                entry.when[:16].replace("T", " "),
+                figures.seconds(entry.seconds),
+                _voices(entry),
+                " ".join(entry.text.split())[:200] + ended,
+            )
             table.add_row(*(Text(cell) for cell in cells))  # as text: [whisper] is no markup
         if entries:
             table.move_cursor(row=min(row, len(entries) - 1))
@@ -94,7 +98,8 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
         self.query_one("#details", Static).update(
             f"{entry.text.strip()[:300]}\n\n{_voices(entry)} · seed {entry.seed} · {knobs} · {entry.model_name}\n"
             f"{entry.frames} frames · first sound {figures.seconds(entry.first_audio)} · RTF {figures.rtf(entry.rtf)}\n"
-            f"$ {entry.command()[:400]}")
+            f"$ {entry.command()[:400]}"
+        )
 
     @on(DataTable.RowSelected)
     def _chosen(self) -> None:
@@ -116,8 +121,9 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
             self.sounding = sounding
             sounding.run(job)
 
-        self._job = app.jobs.start("replay", play, owner=self, done=lambda _: self.say(""),
-                                   failed=lambda error: self.say(app.explain(error)))
+        self._job = app.jobs.start(
+            "replay", play, owner=self, done=lambda _: self.say(""), failed=lambda error: self.say(app.explain(error))
+        )
         self.say("replaying  (esc stops)")
 
     def _hush(self) -> bool:
@@ -148,8 +154,9 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
     def action_delete(self) -> None:
         entry = self.current
         if entry:
-            self.app.jobs.start("forget", lambda job: self.app.history.remove(entry), owner=self,
-                                done=lambda _: self.reload())
+            self.app.jobs.start(
+                "forget", lambda job: self.app.history.remove(entry), owner=self, done=lambda _: self.reload()
+            )
 
     def action_back(self) -> None:
         if self._hush():

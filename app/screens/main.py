@@ -28,8 +28,8 @@ from .voice_actions import VoiceActions
 if TYPE_CHECKING:
     from ..app import S2App
 
-TICK = 1 / 20        # seconds between looks at the player
-AUTOSAVE = 1.0       # seconds after the last change of the text
+TICK = 1 / 20  # seconds between looks at the player
+AUTOSAVE = 1.0  # seconds after the last change of the text
 
 BUTTONS = (
     ("speak", "▶ Speak", "^s"),
@@ -61,14 +61,14 @@ class MainScreen(Hearing, VoiceActions, Screen):
     def __init__(self, text: str):
         super().__init__()
         self.editor = Editor(text, id="editor")
-        self.ready = False                 # the widgets are there
+        self.ready = False  # the widgets are there
         self.sounding: Sounding | None = None
-        self.work: Job | None = None       # encoding, importing: what escape cancels when nothing sounds
+        self.work: Job | None = None  # encoding, importing: what escape cancels when nothing sounds
         self.latest: Speaking | None = None  # its messages still count after its sound has ended
-        self.made: Made | None = None      # the utterance last spoken, or being spoken
+        self.made: Made | None = None  # the utterance last spoken, or being spoken
         self.follower: Follower | None = None
         self._speak_when_loaded = False
-        self._offset = 0.0                 # seconds at which the playback began
+        self._offset = 0.0  # seconds at which the playback began
         self._ticking: Timer | None = None
         self._autosave: Timer | None = None
 
@@ -135,14 +135,25 @@ class MainScreen(Hearing, VoiceActions, Screen):
 
     @on(Transport.Asked)
     def _asked(self, event: Transport.Asked) -> None:
-        {"speak": self.action_speak, "stop": self.action_stop, "replay": self.action_replay, "save": self.action_save,
-         "live": self.action_live, "record": self.action_record}[event.what]()
+        {
+            "speak": self.action_speak,
+            "stop": self.action_stop,
+            "replay": self.action_replay,
+            "save": self.action_save,
+            "live": self.action_live,
+            "record": self.action_record,
+        }[event.what]()
 
     def allow(self) -> None:
         """Enable what makes sense now."""
         have = self.made is not None and bool(self.made.samples)
-        self.query_one(Transport).allow("speak", "live", "record", *(("stop",) if self.sounding or self.work else ()),
-                                        *(("replay", "save") if have else ()))
+        self.query_one(Transport).allow(
+            "speak",
+            "live",
+            "record",
+            *(("stop",) if self.sounding or self.work else ()),
+            *(("replay", "save") if have else ()),
+        )
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple) -> bool | None:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from ..app import S2App
 
 TICK = 1 / 20
-COUNTDOWN = 3.0          # seconds before the recording begins
+COUNTDOWN = 3.0  # seconds before the recording begins
 
 BUTTONS = (
     ("record", "● Record", "^r"),
@@ -107,11 +107,16 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
 
     def on_mount(self) -> None:
         self._ticking = self.set_interval(TICK, self.tick, pause=True)
-        self.query_one("#name", Input).value = self.recovered.name if self.recovered else self.app.free_name(
-            "live" if self.live else "me")
-        self.app.jobs.start("devices", lambda job: self.app.studio.devices(), owner=self,
-                            done=lambda devices: self.query_one(DeviceSelect).show(devices, self.app.settings.input),
-                            failed=lambda error: self.verdict(f"! {self.app.explain(error)}"))
+        self.query_one("#name", Input).value = (
+            self.recovered.name if self.recovered else self.app.free_name("live" if self.live else "me")
+        )
+        self.app.jobs.start(
+            "devices",
+            lambda job: self.app.studio.devices(),
+            owner=self,
+            done=lambda devices: self.query_one(DeviceSelect).show(devices, self.app.settings.input),
+            failed=lambda error: self.verdict(f"! {self.app.explain(error)}"),
+        )
         self.take.focus()
         self._enter(IDLE)
         if self.recovered:
@@ -143,9 +148,17 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
 
     def _enter(self, state: str) -> None:
         self.state = state
-        self.query_one(Transport).allow(*{
-            IDLE: ("record", "back"), COUNTING: ("stop",), RECORDING: ("stop",), KEEPING: (),
-            CHECKING: ("back",), REVIEW: ("record", "listen", "save", "back"), CLONING: ("stop",)}[state])
+        self.query_one(Transport).allow(
+            *{
+                IDLE: ("record", "back"),
+                COUNTING: ("stop",),
+                RECORDING: ("stop",),
+                KEEPING: (),
+                CHECKING: ("back",),
+                REVIEW: ("record", "listen", "save", "back"),
+                CLONING: ("stop",),
+            }[state]
+        )
         moving = state in (COUNTING, RECORDING) or self.sounding is not None
         self._ticking.resume() if moving else self._ticking.pause()
         if state == IDLE:
@@ -169,8 +182,13 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
 
     @on(Transport.Asked)
     def _asked(self, event: Transport.Asked) -> None:
-        {"record": self.action_record, "stop": self.action_stop, "listen": self.action_listen, "save": self.action_save,
-         "back": self.action_back}[event.what]()
+        {
+            "record": self.action_record,
+            "stop": self.action_stop,
+            "listen": self.action_listen,
+            "save": self.action_save,
+            "back": self.action_back,
+        }[event.what]()
 
     def action_toggle(self) -> None:
         if self.state in (IDLE, REVIEW):
@@ -185,8 +203,12 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         self.take.clear()
         self._until = time.monotonic() + self._countdown
         card, name, session = self.card, self.query_one("#name", Input), self.app.session
-        self.taking = Taking(self.app.studio, self.app.jobs, session.spool, lambda samples, rate: session.keep_take(
-            samples, rate, card.words, name.value))
+        self.taking = Taking(
+            self.app.studio,
+            self.app.jobs,
+            session.spool,
+            lambda samples, rate: session.keep_take(samples, rate, card.words, name.value),
+        )
         self.taking.start(self.app.settings.input, self._record_failed)
         self._enter(COUNTING)
 

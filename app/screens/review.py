@@ -63,7 +63,7 @@ class TakeReview:
 
     def kept(self) -> np.ndarray:
         """What lies between the handles: float32 [n]."""
-        return self.samples[int(self.take.begin * self.rate):int(self.take.end * self.rate)]
+        return self.samples[int(self.take.begin * self.rate) : int(self.take.end * self.rate)]
 
     def action_listen(self) -> None:
         self._hush()
@@ -127,11 +127,20 @@ class TakeReview:
 
         def failed(error: BaseException) -> None:
             self._enter(REVIEW)
-            self.verdict("cancelled; the take is kept" if self.job.cancel.is_set()
-                         else f"! {self.app.explain(error)}  The take is kept.")
+            self.verdict(
+                "cancelled; the take is kept"
+                if self.job.cancel.is_set()
+                else f"! {self.app.explain(error)}  The take is kept."
+            )
 
-        self.job = self.app.jobs.start("clone", make, owner=self, done=done, failed=failed,
-                                       progressed=lambda share, note: self.cue(f"{note}  (esc cancels)"))
+        self.job = self.app.jobs.start(
+            "clone",
+            make,
+            owner=self,
+            done=done,
+            failed=failed,
+            progressed=lambda share, note: self.cue(f"{note}  (esc cancels)"),
+        )
 
     def on_screen_resume(self) -> None:
         """With the voice made there is no more to do here; a help or a dialog above is read to its end first."""

@@ -62,8 +62,9 @@ class Saving:
                 length = figures.seconds(len(samples) / found.rate)
                 return f"saved {path}" + (f": {length}, up to where the speech was stopped" if found.cut else "")
 
-            self.app.jobs.start("save", work, done=self._saved,
-                                progressed=lambda share, note: self.app.notify(note, timeout=4))
+            self.app.jobs.start(
+                "save", work, done=self._saved, progressed=lambda share, note: self.app.notify(note, timeout=4)
+            )
 
         self.app.push_screen(Form("Save the sound", fields, "Save", writable(ENDINGS, _beside)), save)
 

@@ -94,8 +94,13 @@ class SettingsScreen(Screen[None]):
             yield Label("Look", classes="group")
             with Horizontal(classes="setting"):
                 yield Label("Theme")
-                yield Select([(THEME_NAMES[name], name) for name in THEMES], value=settings.theme, allow_blank=False,
-                             id="set-theme", compact=True)
+                yield Select(
+                    [(THEME_NAMES[name], name) for name in THEMES],
+                    value=settings.theme,
+                    allow_blank=False,
+                    id="set-theme",
+                    compact=True,
+                )
         yield Label("", id="trouble", markup=False)
         yield KeyLine()
 
@@ -118,8 +123,13 @@ class SettingsScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.query_one("#set-model").focus()
-        self.app.jobs.start("devices", lambda job: self.app.studio.devices(), owner=self, done=self._show_devices,
-                            failed=lambda error: self.trouble(self.app.explain(error)))
+        self.app.jobs.start(
+            "devices",
+            lambda job: self.app.studio.devices(),
+            owner=self,
+            done=self._show_devices,
+            failed=lambda error: self.trouble(self.app.explain(error)),
+        )
         self._show_facts()
 
     def trouble(self, text: str) -> None:
@@ -132,8 +142,13 @@ class SettingsScreen(Screen[None]):
     def _show_facts(self) -> None:
         model = self.app.settings.model
         show = self.query_one("#facts", Label).update
-        self.app.jobs.start("facts", lambda job: self.app.studio.model_facts(model), owner=self, done=show,
-                            failed=lambda error: show(self.app.explain(error)))
+        self.app.jobs.start(
+            "facts",
+            lambda job: self.app.studio.model_facts(model),
+            owner=self,
+            done=show,
+            failed=lambda error: show(self.app.explain(error)),
+        )
 
     @on(Input.Blurred)
     @on(Input.Submitted)

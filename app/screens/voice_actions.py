@@ -67,24 +67,42 @@ class VoiceActions(VoiceForms):
         if needs_voice and event.name in self.app.guests:
             self.status.say(f"{event.name} was given on the command line and is not saved: i imports its file")
             return
-        {"audition": self._audition, "rename": self._rename, "delete": self._delete, "export": self._export,
-         "add": lambda _: self.add_voice(), "import": lambda _: self.import_voice(),
-         "undo": lambda _: self._undo()}[event.what](event.name)
+        {
+            "audition": self._audition,
+            "rename": self._rename,
+            "delete": self._delete,
+            "export": self._export,
+            "add": lambda _: self.add_voice(),
+            "import": lambda _: self.import_voice(),
+            "undo": lambda _: self._undo(),
+        }[event.what](event.name)
 
-    def _work(self, what: str, state: str, work: Callable[[Job], Any], done: Callable[[Any], None],
-              failed: Callable[[BaseException], None] | None = None) -> None:
+    def _work(
+        self,
+        what: str,
+        state: str,
+        work: Callable[[Job], Any],
+        done: Callable[[Any], None],
+        failed: Callable[[BaseException], None] | None = None,
+    ) -> None:
         """A job that escape cancels."""
+
         def ended(then):
             def call(result):
                 self.work = None
                 self.allow()
                 then(result)
+
             return call
 
         self.status.say(f"{state}  esc cancels")
-        self.work = self.app.jobs.start(what, work, done=ended(done),
-                                        failed=ended(failed or self.app.complain),
-                                        progressed=lambda share, note: self.status.say(f"{note}  esc cancels"))
+        self.work = self.app.jobs.start(
+            what,
+            work,
+            done=ended(done),
+            failed=ended(failed or self.app.complain),
+            progressed=lambda share, note: self.status.say(f"{note}  esc cancels"),
+        )
         self.allow()
 
     def _audition(self, name: str) -> None:

@@ -34,8 +34,15 @@ class VoiceForms:
         super().__init__(*args, **kwargs)
         self._drafts: dict[str, dict] = {}  # by title: what was typed into forms whose work has not succeeded
 
-    def _ask(self, title: str, fields: Sequence[Field], accept: str, check: Callable[[dict], str],
-             begin: Callable[[dict], Task | None], trouble: str = "") -> None:
+    def _ask(
+        self,
+        title: str,
+        fields: Sequence[Field],
+        accept: str,
+        check: Callable[[dict], str],
+        begin: Callable[[dict], Task | None],
+        trouble: str = "",
+    ) -> None:
         def answered(values: dict | None) -> None:
             self._drafts.pop(title, None)
             task = begin(values) if values is not None else None
@@ -68,37 +75,55 @@ class VoiceForms:
                 languages = dict(self.app.settings.languages)
                 if name in languages:
                     languages[new] = languages.pop(name)
-                self.app.change(cast=tuple(new if one == name else one for one in self.app.settings.cast),
-                                languages=languages)
+                self.app.change(
+                    cast=tuple(new if one == name else one for one in self.app.settings.cast), languages=languages
+                )
                 self.refresh_voices(new)
                 self.status.say(f"{name} is now {new}")
 
             return Task("rename", f"renaming {name}", lambda job: self.app.library.rename(name, new), done)
 
-        self._ask(f"Rename {name}", [Field("name", "New name", name)], "Rename",
-                  lambda values: self.app.name_trouble(values["name"], but=name), rename)
+        self._ask(
+            f"Rename {name}",
+            [Field("name", "New name", name)],
+            "Rename",
+            lambda values: self.app.name_trouble(values["name"], but=name),
+            rename,
+        )
 
     def _export(self, name: str) -> None:
         def export(values: dict) -> Task:
             path = typed(values["path"])
-            return Task("export", f"exporting {name}", lambda job: self.app.library.export(name, path, overwrite=True),
-                        lambda _: self.status.say(f"exported {path}"))
+            return Task(
+                "export",
+                f"exporting {name}",
+                lambda job: self.app.library.export(name, path, overwrite=True),
+                lambda _: self.status.say(f"exported {path}"),
+            )
 
-        self._ask(f"Export {name}", [Field("path", "File", f"{name}.s2voice")], "Export", writable((".s2voice",)),
-                  export)
+        self._ask(
+            f"Export {name}", [Field("path", "File", f"{name}.s2voice")], "Export", writable((".s2voice",)), export
+        )
 
     def import_voice(self) -> None:
         def bring(values: dict) -> Task:
             path = typed(values["path"])
-            return Task("import", f"importing {path.name}",
-                        lambda job: self.app.library.import_file(path, _name(values)), self._arrived)
+            return Task(
+                "import",
+                f"importing {path.name}",
+                lambda job: self.app.library.import_file(path, _name(values)),
+                self._arrived,
+            )
 
-        fields = [Field("path", "A .s2voice file", hint="voices/anna.s2voice"),
-                  Field("name", "Name (empty: the file's)")]
+        fields = [
+            Field("path", "A .s2voice file", hint="voices/anna.s2voice"),
+            Field("name", "Name (empty: the file's)"),
+        ]
         self._ask("Import a voice", fields, "Import", self._new_from_file, bring)
 
     def add_voice(self) -> None:
         """A voice from an audio file and its words."""
+
         def add(values: dict) -> Task:
             path, words, name = typed(values["path"]), values["words"].strip(), check_name(_name(values))
 
@@ -120,8 +145,11 @@ class VoiceForms:
                 return "the words are needed: the model learns the voice by them"
             return self._new_from_file(values)
 
-        fields = [Field("path", "Audio file, 5 to 30 s of one voice", hint="clip.wav"),
-                  Field("words", "What is said in it, word for word"), Field("name", "Name (empty: the file's)")]
+        fields = [
+            Field("path", "Audio file, 5 to 30 s of one voice", hint="clip.wav"),
+            Field("words", "What is said in it, word for word"),
+            Field("name", "Name (empty: the file's)"),
+        ]
         self._ask("Add a voice from a clip", fields, "Add", check, add)
 
     def _new_from_file(self, values: dict) -> str:
@@ -130,6 +158,7 @@ class VoiceForms:
 
     def bring_back(self) -> None:
         """Offer the voices that were removed, whenever that was."""
+
         def choose(removed: Sequence[Any]) -> None:
             self.status.say("ready" if removed else "no voice was removed in the last 30 days")
             if removed and self.is_active:
@@ -139,8 +168,12 @@ class VoiceForms:
         def restore(removed: Sequence[Any], at: int | None) -> None:
             if at is not None:
                 voice = removed[at]
-                self._work("restore", f"bringing back {voice.name}",
-                           lambda job: self.app.library.restore(voice.token), self._came_back)
+                self._work(
+                    "restore",
+                    f"bringing back {voice.name}",
+                    lambda job: self.app.library.restore(voice.token),
+                    self._came_back,
+                )
 
         self._work("removed", "looking for removed voices", lambda job: self.app.library.removed(), choose)
 

@@ -32,7 +32,7 @@ class Envelope:
         fresh = np.maximum.reduceat(np.abs(samples), starts)
         while first + len(fresh) > len(self._peaks):
             self._peaks = np.concatenate([self._peaks, np.zeros_like(self._peaks)])
-        where = self._peaks[first:first + len(fresh)]
+        where = self._peaks[first : first + len(fresh)]
         np.maximum(where, np.nan_to_num(fresh), out=where)
         self.samples += len(samples)
 
@@ -59,8 +59,8 @@ def braille(peaks: np.ndarray, rows: int) -> list[str]:
     width = len(peaks) // 2
     if not width or rows <= 0:
         return [""] * max(rows, 0)
-    height = np.minimum(np.nan_to_num(peaks[:2 * width]), 1.0) ** 0.6 * (rows * 2)
-    height = np.where(np.isnan(peaks[:2 * width]), 0.0, np.maximum(height, 0.6))
+    height = np.minimum(np.nan_to_num(peaks[: 2 * width]), 1.0) ** 0.6 * (rows * 2)
+    height = np.where(np.isnan(peaks[: 2 * width]), 0.0, np.maximum(height, 0.6))
     distance = np.abs(np.arange(rows * 4) - (rows * 4 - 1) / 2)
     lit = distance[:, None] < height[None, :]
     cells = lit.reshape(rows, 4, width, 2)
@@ -73,6 +73,6 @@ def blocks(samples: np.ndarray, width: int) -> str:
     if not len(samples) or width <= 0:
         return " " * max(width, 0)
     edges = np.linspace(0, len(samples), width + 1).astype(int)
-    levels = np.nan_to_num([float(np.abs(samples[b:max(e, b + 1)]).mean()) for b, e in zip(edges[:-1], edges[1:])])
+    levels = np.nan_to_num([float(np.abs(samples[b : max(e, b + 1)]).mean()) for b, e in zip(edges[:-1], edges[1:])])
     top = float(levels.max()) or 1.0
     return "".join(BLOCKS[1 + int(round(7 * min(1.0, level / top)))] for level in levels)

@@ -16,7 +16,7 @@ Span = tuple[int, int]
 @dataclass
 class _Pass:
     span: Span
-    begin: float      # seconds of the utterance
+    begin: float  # seconds of the utterance
     seconds: float
     ended: bool = False
 
@@ -25,7 +25,7 @@ class Follower:
     """Maps a position of the playback to characters of the text."""
 
     def __init__(self, text: str, sentences: Sequence[Span], estimate: Callable[[str], float]):
-        self._sentences = [s for s in sentences if text[s[0]:s[1]].strip()]
+        self._sentences = [s for s in sentences if text[s[0] : s[1]].strip()]
         self._cost = [max(0.05, estimate(text[b:e])) for b, e in self._sentences]
         self._passes: list[_Pass] = []
 
@@ -44,8 +44,9 @@ class Follower:
             return None
         where = bisect_right([p.begin for p in self._passes], position) - 1
         current = self._passes[max(0, where)]
-        inside = [(s, c) for s, c in zip(self._sentences, self._cost)
-                  if s[0] < current.span[1] and s[1] > current.span[0]]
+        inside = [
+            (s, c) for s, c in zip(self._sentences, self._cost) if s[0] < current.span[1] and s[1] > current.span[0]
+        ]
         if not inside:
             return current.span
         expected = sum(cost for _, cost in inside)

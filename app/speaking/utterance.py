@@ -122,9 +122,15 @@ class Speaking(Sounding):
     follower: Follower
     unheard: Exception | None = None  # why, when the loudspeaker refused or vanished
 
-    def __init__(self, studio: Studio, engine: Synthesizer, request: Script,
-                 load_voice: Callable[[str, Synthesizer, Job], Any],
-                 open_player: Callable[[], Player], post: Callable[[Message], Any]):
+    def __init__(
+        self,
+        studio: Studio,
+        engine: Synthesizer,
+        request: Script,
+        load_voice: Callable[[str, Synthesizer, Job], Any],
+        open_player: Callable[[], Player],
+        post: Callable[[Message], Any],
+    ):
         super().__init__()
         self.engine, self.request = engine, request
         self._studio, self._load_voice, self._open_player, self._post = studio, load_voice, open_player, post
@@ -162,8 +168,9 @@ class Speaking(Sounding):
         voice = [self._load_voice(name, self.engine, job) for name in self.request.names] or None
         self._try(self._open)
         reasons = []
-        stream = self.engine.stream(self.request.text, voice=voice, options=self.request.options, cancel=job.cancel,
-                                    lead=self._lead)
+        stream = self.engine.stream(
+            self.request.text, voice=voice, options=self.request.options, cancel=job.cancel, lead=self._lead
+        )
         try:
             for chunk in stream:
                 made.add(chunk)

@@ -32,11 +32,11 @@ class Utterance:
     voices: tuple[str, ...] = ()
     seed: int = 0
     options: dict = field(default_factory=dict)
-    model: str | None = None          # as the settings name it; None: the default model
+    model: str | None = None  # as the settings name it; None: the default model
     model_name: str = ""
     compat: str | None = None
     tokenizer: str | None = None
-    when: str = ""                    # local time, ISO
+    when: str = ""  # local time, ISO
     seconds: float = 0.0
     frames: int = 0
     rtf: float | None = None
@@ -66,8 +66,11 @@ class Utterance:
 def distinct_options(options: Options) -> dict:
     """The options that differ from the defaults, the seed apart."""
     plain = Options()
-    return {f.name: getattr(options, f.name) for f in dataclasses.fields(Options)
-            if f.name != "seed" and getattr(options, f.name) != getattr(plain, f.name)}
+    return {
+        f.name: getattr(options, f.name)
+        for f in dataclasses.fields(Options)
+        if f.name != "seed" and getattr(options, f.name) != getattr(plain, f.name)
+    }
 
 
 class History:
@@ -82,7 +85,7 @@ class History:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._write_audio(self._sound(utterance), samples, rate)
         write_json(self.folder / f"{utterance.id}.json", dataclasses.asdict(utterance) | {"rate": rate})
-        for old in self.entries()[self.keep:]:
+        for old in self.entries()[self.keep :]:
             self.remove(old)
 
     def entries(self) -> list[Utterance]:
@@ -143,8 +146,18 @@ def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 _FIELDS = {
-    "text": _a(str), "voices": lambda value: tuple(map(_a(str), _a(list)(value))), "seed": _a(int), "options": _a(dict),
-    "model": _or_none(_a(str)), "model_name": _a(str), "compat": _or_none(_a(str)), "tokenizer": _or_none(_a(str)),
-    "when": _a(str), "seconds": _number, "frames": _a(int), "rtf": _or_none(_number), "first_audio": _or_none(_number),
+    "text": _a(str),
+    "voices": lambda value: tuple(map(_a(str), _a(list)(value))),
+    "seed": _a(int),
+    "options": _a(dict),
+    "model": _or_none(_a(str)),
+    "model_name": _a(str),
+    "compat": _or_none(_a(str)),
+    "tokenizer": _or_none(_a(str)),
+    "when": _a(str),
+    "seconds": _number,
+    "frames": _a(int),
+    "rtf": _or_none(_number),
+    "first_audio": _or_none(_number),
     "finish_reason": _a(str),
 }

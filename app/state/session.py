@@ -1,7 +1,7 @@
 """What must survive a crash: the text being written and a take that is not yet a voice. Knows files only.
 
-    FOLDER/text.json     the text of the app that wrote last
-    FOLDER/takes/N/...   the take of each app that runs, and its recording under way: see slot, spool
+FOLDER/text.json     the text of the app that wrote last
+FOLDER/takes/N/...   the take of each app that runs, and its recording under way: see slot, spool
 """
 
 from __future__ import annotations

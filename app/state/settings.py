@@ -23,13 +23,13 @@ class Settings(Options):
 
     model: str | None = None
     tokenizer: str | None = None
-    compat: str | None = None          # None | "s2cpp"
+    compat: str | None = None  # None | "s2cpp"
     memory_limit_gb: float | None = None
-    output: str | None = None          # device names
+    output: str | None = None  # device names
     input: str | None = None
-    prebuffer: float | None = None     # seconds heard late on purpose; None: sized from the measured speed
+    prebuffer: float | None = None  # seconds heard late on purpose; None: sized from the measured speed
     theme: str = "s2-dark"
-    language: str = "en"               # of the sentences to read
+    language: str = "en"  # of the sentences to read
     cast: tuple[str | None, ...] = ()  # voices of speaker 0, 1, ...
     languages: dict[str, str] = field(default_factory=dict)  # of the voices, by name
 
@@ -55,11 +55,17 @@ def load(path: Path) -> tuple[Settings, list[str]]:
     """Settings of the file, and a line for each entry that could not be used."""
     stored = read_json(path)
     if stored is None:
-        return Settings(), ([f"{path} could not be read: using defaults. The first change of a setting puts it aside as "
-                             f"{path.name}{ASIDE}"] if path.exists() else [])
+        return Settings(), (
+            [
+                f"{path} could not be read: using defaults. The first change of a setting puts it aside as "
+                f"{path.name}{ASIDE}"
+            ]
+            if path.exists()
+            else []
+        )
     settings, complaints = Settings(), []
     known = {f.name for f in dataclasses.fields(Settings)}
-    for name, value in (stored.items() if isinstance(stored, dict) else ()):
+    for name, value in stored.items() if isinstance(stored, dict) else ():
         if name not in known:
             continue
         try:
@@ -72,8 +78,11 @@ def load(path: Path) -> tuple[Settings, list[str]]:
 def update(path: Path, before: Settings, after: Settings) -> None:
     """Write what has changed into the file. The rest stays as it is there: another app may have written it, or a newer
     one; a file that cannot be read is put aside. Raises OSError."""
-    changes = {f.name: getattr(after, f.name) for f in dataclasses.fields(Settings)
-               if getattr(after, f.name) != getattr(before, f.name)}
+    changes = {
+        f.name: getattr(after, f.name)
+        for f in dataclasses.fields(Settings)
+        if getattr(after, f.name) != getattr(before, f.name)
+    }
     if not changes:
         return
     with locked(path.with_name(path.name + ".lock")):

@@ -20,7 +20,7 @@ from .wrapped import WrappedText
 _TAG = Style(italic=True)
 _HEARD = Style(bold=True, underline=True)
 _WIDTH, _HEIGHT = 30, 7  # of the menu, at most
-_NARROW = 10             # columns; a tag would not be recognised in less
+_NARROW = 10  # columns; a tag would not be recognised in less
 _NO_TAGS = "this model ignores [tags]"
 _INVITATION = "Type what is to be said."
 
@@ -68,8 +68,13 @@ class _Area(WrappedText):
                 self._close()
                 return
         elif menu.display:
-            moves = {"down": menu.action_cursor_down, "up": menu.action_cursor_up, "tab": menu.action_select,
-                     "enter": menu.action_select, "escape": self._close}
+            moves = {
+                "down": menu.action_cursor_down,
+                "up": menu.action_cursor_up,
+                "tab": menu.action_select,
+                "enter": menu.action_select,
+                "escape": self._close,
+            }
             if event.key in moves:
                 event.stop()
                 event.prevent_default()

@@ -9,8 +9,8 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-FLOOR = -60.0       # dBFS at the left end
-HOLD = 1.5          # seconds a peak stays marked
+FLOOR = -60.0  # dBFS at the left end
+HOLD = 1.5  # seconds a peak stays marked
 
 
 class LevelMeter(Widget):
@@ -45,8 +45,15 @@ class LevelMeter(Widget):
         solid, shade, mark = cell(self.rms), cell(self.peak), cell(self.held)
         bar = ("█" * solid + "▒" * max(0, shade - solid)).ljust(width, "·")
         if mark:
-            bar = bar[:mark - 1] + "┃" + bar[mark:]
+            bar = bar[: mark - 1] + "┃" + bar[mark:]
         hot = cell(-6.0)
         frame, good, loud = (self.get_component_rich_style(f"levelmeter--{n}") for n in ("frame", "good", "hot"))
-        return Strip([Segment("▕", frame), Segment(bar[:hot], good), Segment(bar[hot:], loud), Segment("▏", frame),
-                      Segment(label, loud if self.clipped else frame)]).adjust_cell_length(self.size.width, frame)
+        return Strip(
+            [
+                Segment("▕", frame),
+                Segment(bar[:hot], good),
+                Segment(bar[hot:], loud),
+                Segment("▏", frame),
+                Segment(label, loud if self.clipped else frame),
+            ]
+        ).adjust_cell_length(self.size.width, frame)

@@ -26,8 +26,12 @@ class ReadingCard(Vertical):
         self._turn = 0
         known = [code for _, code in languages()]
         self.language = language if language in known else known[0]
-        self._area = WrappedText(sentence(self.language) if words is None else words, id="words", tab_behavior="focus",
-                                 highlight_cursor_line=False)
+        self._area = WrappedText(
+            sentence(self.language) if words is None else words,
+            id="words",
+            tab_behavior="focus",
+            highlight_cursor_line=False,
+        )
         self.fixed = words is not None  # a take is in the hand: another language leaves its words
 
     def compose(self) -> ComposeResult:

@@ -84,12 +84,15 @@ class Trimmer(Waveform, can_focus=True):
         left, right = self.column_of(self.begin), self.column_of(self.end)
         outside = "·" if y == rows // 2 else " "
         handle = {"begin": "┃" if self.active == "begin" else "│", "end": "┃" if self.active == "end" else "│"}
-        inner = line[left + 1:right]
+        inner = line[left + 1 : right]
         parts = [Segment(outside * left, self._style("ruler")), Segment(handle["begin"], self._style("head"))]
         if self.position is not None and left < self.column_of(self.position) < right:
             head = self.column_of(self.position) - left - 1
-            parts += [Segment(inner[:head], self._style("heard")), Segment("╎", self._style("head")),
-                      Segment(inner[head + 1:], self._style("waiting"))]
+            parts += [
+                Segment(inner[:head], self._style("heard")),
+                Segment("╎", self._style("head")),
+                Segment(inner[head + 1 :], self._style("waiting")),
+            ]
         else:
             parts.append(Segment(inner, self._style("heard")))
         parts += [
@@ -102,8 +105,10 @@ class Trimmer(Waveform, can_focus=True):
         if not self._whole:
             return super()._ruler(width)
         which = "start" if self.active == "begin" else "end"
-        text = f"{figures.seconds(self.begin)} to {figures.seconds(self.end)}: " \
-               f"{figures.seconds(self.end - self.begin)} kept"
+        text = (
+            f"{figures.seconds(self.begin)} to {figures.seconds(self.end)}: "
+            f"{figures.seconds(self.end - self.begin)} kept"
+        )
         moving = f", moving the {which}"
         text += moving if len(text + moving) <= width else ""
         return Strip([Segment(text[:width].rjust(width), self._style("ruler"))], width)

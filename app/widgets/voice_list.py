@@ -140,15 +140,18 @@ class VoiceList(OptionList):
     def _line(self, row: VoiceRow | None) -> Content:
         width = self._width
         name = row.name if row else None
-        numbers = [str(n) for n, bound in enumerate(self.cast) if bound == name] if row else \
-            ([] if any(self.cast[:1]) else ["0"])
+        numbers = (
+            [str(n) for n, bound in enumerate(self.cast) if bound == name]
+            if row
+            else ([] if any(self.cast[:1]) else ["0"])
+        )
         badge = ("▸" + "".join(numbers[:2])) if numbers else ""
         if row is None:
             return Content(f"{badge:<3}{OWN}"[:width])
         if row.trouble:
-            return Content(f"{badge:<3}{row.name[:width - 14]} ! unusable")
+            return Content(f"{badge:<3}{row.name[: width - 14]} ! unusable")
         cells = 10 if width >= 34 else 5
         facts = f"{row.seconds:5.1f}s {row.language[:2]:<2} {row.outline[:cells]:<{cells}}"
         room = max(4, width - 4 - len(facts))
-        name = row.name if len(row.name) <= room else row.name[:room - 1] + "…"
+        name = row.name if len(row.name) <= room else row.name[: room - 1] + "…"
         return Content(f"{badge:<3}{name:<{room}} {facts}")

@@ -118,8 +118,14 @@ class Waveform(Widget):
         if self.position is None:
             return Strip([Segment(line, self._style("heard"))], width)
         head = self._head()
-        return Strip([Segment(line[:head], self._style("heard")), Segment("│", self._style("head")),
-                      Segment(line[head + 1:], self._style("waiting"))], width)
+        return Strip(
+            [
+                Segment(line[:head], self._style("heard")),
+                Segment("│", self._style("head")),
+                Segment(line[head + 1 :], self._style("waiting")),
+            ],
+            width,
+        )
 
     def _wave(self, width: int, rows: int) -> list[str]:
         if self._state() != self._drawn:
@@ -137,7 +143,7 @@ class Waveform(Widget):
         end = min(width, max(1, round(made / self.span * width)))
         head = self._head()
         line = "─" * end if head is None else "━" * head + "┿" + "─" * max(0, end - head - 1)
-        line = line[:max(0, width - len(label))]
+        line = line[: max(0, width - len(label))]
         return Strip([Segment(line.ljust(width - len(label)) + label, self._style("ruler"))], width).crop(0, width)
 
     def _style(self, part: str):

@@ -16,10 +16,18 @@ from .wav import UNKNOWN_LENGTH
 
 # libsndfile's name of a format -> the part whose length its log compares with the file's: "data : 100 (should be 50)".
 # The samples where that can be had; in W64 and RF64 only the whole.
-_MEASURED = {"WAV": "data", "WAVEX": "data", "CAF": "data", "AIFF": "SSND", "AU": "Data Size", "SVX": "BODY",
-             "W64": "riff", "RF64": "Riff size"}
+_MEASURED = {
+    "WAV": "data",
+    "WAVEX": "data",
+    "CAF": "data",
+    "AIFF": "SSND",
+    "AU": "Data Size",
+    "SVX": "BODY",
+    "W64": "riff",
+    "RF64": "Riff size",
+}
 _WIDE = ("W64", "RF64")  # lengths of 64 bits; the others' unknown ones begin just under 2^31
-_PADDING = 8             # bytes; a sloppy end of the whole is no loss
+_PADDING = 8  # bytes; a sloppy end of the whole is no loss
 _OGG_PAGE = 27 + 255 + 255 * 255  # bytes, at most
 
 
@@ -78,7 +86,7 @@ def _refuse_half_a_page(path: Path) -> None:
     if begin < 0:
         return  # what follows the last page is not Ogg's
     page = tail[begin:]
-    parts = page[27:27 + page[26]] if len(page) > 26 else b""  # byte 26: how many parts, then the length of each
+    parts = page[27 : 27 + page[26]] if len(page) > 26 else b""  # byte 26: how many parts, then the length of each
     if len(page) < 27 or len(page) < 27 + page[26] + sum(parts):
         raise AudioError(f"{path} is cut short: its last page is not whole; copy it again")
 

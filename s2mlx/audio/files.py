@@ -19,17 +19,26 @@ from .rates import StreamResampler
 from .wav import UNKNOWN_LENGTH, encode_wav, pcm16, stream_wav_header
 from .writer import WRITABLE, AudioWriter, check_ending, write_audio
 
-__all__ = ["read_audio", "write_audio", "AudioWriter", "check_ending", "WRITABLE", "encode_wav", "stream_wav_header",
-           "pcm16", "MAX_SECONDS"]
+__all__ = [
+    "read_audio",
+    "write_audio",
+    "AudioWriter",
+    "check_ending",
+    "WRITABLE",
+    "encode_wav",
+    "stream_wav_header",
+    "pcm16",
+    "MAX_SECONDS",
+]
 
-MAX_SECONDS = 600.0            # a reference is 5-30 s; ten minutes of anything still fits in memory with ease
-_RATES = (1000, 768_000)       # Hz; outside there is no sound, only a damaged header
+MAX_SECONDS = 600.0  # a reference is 5-30 s; ten minutes of anything still fits in memory with ease
+_RATES = (1000, 768_000)  # Hz; outside there is no sound, only a damaged header
 _MAX_CHANNELS = 64
-_MAX_SAMPLE = 8.0              # float files may pass full scale a little; beyond, the scale is not that of audio
-_BLOCK = 65536                 # frames decoded at a time
+_MAX_SAMPLE = 8.0  # float files may pass full scale a little; beyond, the scale is not that of audio
+_BLOCK = 65536  # frames decoded at a time
 # 5.1 in its usual order: left, right, centre, low frequencies, surround left and right. The voice sits in the centre.
 _SURROUND_51 = np.array([0.7071, 0.7071, 1.0, 0.0, 0.5, 0.5], np.float32)
-_UNCOUNTED = 2**62             # from here on libsndfile's number of frames means that the header has none
+_UNCOUNTED = 2**62  # from here on libsndfile's number of frames means that the header has none
 
 
 def read_audio(path, rate: int, *, max_seconds: float = MAX_SECONDS) -> np.ndarray:
@@ -58,8 +67,9 @@ def read_audio(path, rate: int, *, max_seconds: float = MAX_SECONDS) -> np.ndarr
                 raise AudioError(f"cannot read {path} as audio: the converter wrote {_reason(error)}") from None
             return _decode(file, path, head, rate, max_seconds)
     if file is None:
-        raise AudioError(f"{path} has no header that says its rate; give it one: "
-                         "sox -r 44100 -e signed -b 16 -c 1 in.raw out.wav")
+        raise AudioError(
+            f"{path} has no header that says its rate; give it one: sox -r 44100 -e signed -b 16 -c 1 in.raw out.wav"
+        )
     return _decode(file, path, head, rate, max_seconds)
 
 
@@ -128,7 +138,7 @@ def _blocks(file):
             if file.frames < _UNCOUNTED or "seek" not in error.error_string:
                 raise
             # A FLAC without a count: only the seek to its end has failed, the samples before it are there.
-            yield block[:np.count_nonzero(np.isfinite(block[:, 0]))]
+            yield block[: np.count_nonzero(np.isfinite(block[:, 0]))]
             return
         if not len(block):
             return

@@ -13,11 +13,11 @@ from pathlib import Path
 
 from ..errors import AudioError
 
-TIMEOUT = 120.0                # s; a converter that takes longer on a clip of minutes hangs
-MAX_OUTPUT = 2 * 1024**3       # bytes of the converted file
-_LOOK = 0.1                    # s between two looks at its size
-_HEADER = 4096                 # bytes; more than what comes before the samples
-_USUAL_RATE = 2 * 4 * 96_000   # bytes a second of stereo float
+TIMEOUT = 120.0  # s; a converter that takes longer on a clip of minutes hangs
+MAX_OUTPUT = 2 * 1024**3  # bytes of the converted file
+_LOOK = 0.1  # s between two looks at its size
+_HEADER = 4096  # bytes; more than what comes before the samples
+_USUAL_RATE = 2 * 4 * 96_000  # bytes a second of stereo float
 
 
 def recognise(head: bytes) -> tuple[str, str] | None:
@@ -43,8 +43,10 @@ def convert(path: Path, kind: str, demuxer: str, target: Path, max_seconds: floa
     source = path.absolute()
     command = _command(source, demuxer, target, max_seconds)
     if command is None:
-        raise AudioError(f"cannot read {kind} directly: {path}; install ffmpeg, or convert it yourself, "
-                         f"on macOS: afconvert -f WAVE -d LEI16 clip.{kind} clip.wav")
+        raise AudioError(
+            f"cannot read {kind} directly: {path}; install ffmpeg, or convert it yourself, "
+            f"on macOS: afconvert -f WAVE -d LEI16 clip.{kind} clip.wav"
+        )
     tool = Path(command[0]).name
     try:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -95,7 +97,26 @@ def _command(source: Path, demuxer: str, target: Path, max_seconds: float) -> li
     if ffmpeg:
         # The demuxer is fixed and only files may be opened: a playlist in disguise cannot send ffmpeg elsewhere.
         # A second beyond the limit lets the reader see that the clip is too long, rather than hear a part of it.
-        return [ffmpeg, "-nostdin", "-v", "error", "-protocol_whitelist", "file", "-f", demuxer, "-i", f"file:{source}",
-                "-vn", "-t", str(max_seconds + 1), "-c:a", "pcm_f32le", "-fs", str(MAX_OUTPUT), "-f", "wav",
-                str(target)]
+        return [
+            ffmpeg,
+            "-nostdin",
+            "-v",
+            "error",
+            "-protocol_whitelist",
+            "file",
+            "-f",
+            demuxer,
+            "-i",
+            f"file:{source}",
+            "-vn",
+            "-t",
+            str(max_seconds + 1),
+            "-c:a",
+            "pcm_f32le",
+            "-fs",
+            str(MAX_OUTPUT),
+            "-f",
+            "wav",
+            str(target),
+        ]
     return None

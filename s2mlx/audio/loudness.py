@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-FLOOR_DB = -120.0          # what silence reads as, instead of minus infinity
-SILENCE_DB = -50.0         # below this a sample counts as silence
-SHORT_FRAME = 0.02         # s; long enough for a pitch period, short against a syllable
+FLOOR_DB = -120.0  # what silence reads as, instead of minus infinity
+SILENCE_DB = -50.0  # below this a sample counts as silence
+SHORT_FRAME = 0.02  # s; long enough for a pitch period, short against a syllable
 
 
 def decibel(amplitude: float) -> float:
@@ -68,4 +68,4 @@ def trim_end(samples, rate: int, keep: float = 0.05, threshold_db: float = SILEN
     Nothing above the threshold: the samples stay as they are (an all-quiet result is not ours to erase).
     """
     loud = np.flatnonzero(np.abs(samples) > amplitude(threshold_db))
-    return samples[:loud[-1] + 1 + round(keep * rate)] if len(loud) else samples
+    return samples[: loud[-1] + 1 + round(keep * rate)] if len(loud) else samples

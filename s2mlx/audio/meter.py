@@ -12,10 +12,10 @@ import numpy as np
 
 from .loudness import FLOOR_DB, decibel, peak, rms_db
 
-CLIP = 0.999             # an amplitude that only a converter at its end gives
-WINDOW = 0.1             # s behind the level: fast enough to follow syllables, slow enough to read
-HOLD = 1.0               # s that the peak mark stays
-_FLOOR_WINDOW = 20.0     # s of frames behind the noise floor
+CLIP = 0.999  # an amplitude that only a converter at its end gives
+WINDOW = 0.1  # s behind the level: fast enough to follow syllables, slow enough to read
+HOLD = 1.0  # s that the peak mark stays
+_FLOOR_WINDOW = 20.0  # s of frames behind the noise floor
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,13 @@ class Meter:
 
     def __init__(self, rate: float):
         self.frames = 0
-        self.clipped = 0            # samples at full scale
-        self.zeros_only = True      # not one sample differed from zero so far
+        self.clipped = 0  # samples at full scale
+        self.zeros_only = True  # not one sample differed from zero so far
         self._rate = rate
         self._recent: deque[np.ndarray] = deque()
         self._recent_frames = 0
-        self._peaks: deque[tuple[int, float]] = deque()                                  # (frame, amplitude)
-        self._levels: deque[float] = deque(maxlen=round(_FLOOR_WINDOW / WINDOW))          # one per window
+        self._peaks: deque[tuple[int, float]] = deque()  # (frame, amplitude)
+        self._levels: deque[float] = deque(maxlen=round(_FLOOR_WINDOW / WINDOW))  # one per window
         self._since_level = 0
 
     def add(self, block: np.ndarray) -> None:
@@ -63,7 +63,7 @@ class Meter:
     def level(self) -> Level:
         if not self._recent:
             return Level()
-        recent = np.concatenate(self._recent)[-max(1, round(WINDOW * self._rate)):]
+        recent = np.concatenate(self._recent)[-max(1, round(WINDOW * self._rate)) :]
         return Level(decibel(peak(recent)), rms_db(recent), decibel(max(value for _, value in self._peaks)))
 
     @property

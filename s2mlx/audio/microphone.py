@@ -15,9 +15,9 @@ from .verdict import Take, Verdict, check, silence_hint, speech_span, trim
 
 __all__ = ["Recorder", "Take", "Verdict", "check", "trim", "speech_span", "silence_hint", "Level"]
 
-MAX_SECONDS = 120.0    # a take is a sentence or two; a forgotten recorder must not fill the memory
-SILENT_AFTER = 0.5     # s of exact zeros before a missing permission is suspected
-_CLOSE_WAIT = 1.0      # s
+MAX_SECONDS = 120.0  # a take is a sentence or two; a forgotten recorder must not fill the memory
+SILENT_AFTER = 0.5  # s of exact zeros before a missing permission is suspected
+_CLOSE_WAIT = 1.0  # s
 
 
 class Recorder:
@@ -27,8 +27,13 @@ class Recorder:
     in `error`, and the part recorded until then is not lost.
     """
 
-    def __init__(self, rate: int, device: int | str | None = None, backend: Backend | None = None,
-                 max_seconds: float = MAX_SECONDS):
+    def __init__(
+        self,
+        rate: int,
+        device: int | str | None = None,
+        backend: Backend | None = None,
+        max_seconds: float = MAX_SECONDS,
+    ):
         if backend is None:
             from .hardware.portaudio import PortAudio
 
@@ -155,7 +160,7 @@ class _Capture:
     """One take in the making: the thread that reads, and what it has read. Guarded by `changed`."""
 
     def __init__(self, backend: Backend, query, max_seconds: float, changed: threading.Condition):
-        self.pieces: list[np.ndarray] = []      # at the device's rate
+        self.pieces: list[np.ndarray] = []  # at the device's rate
         self.frames, self.rate = 0, 1.0
         self.meter: Meter | None = None
         self.device = None
@@ -200,7 +205,7 @@ class _Capture:
         with self._changed:
             if self._ended or not len(block):
                 return
-            block = block[:max(0, round(self._max_seconds * self.rate) - self.frames)]
+            block = block[: max(0, round(self._max_seconds * self.rate) - self.frames)]
             self.pieces.append(block)
             self.frames += len(block)
             self.meter.add(block)

@@ -12,11 +12,11 @@ from .meter import CLIP
 
 BEST_SECONDS = (5.0, 30.0)
 LEAST_SECONDS = 3.0
-QUIET_DB, INAUDIBLE_DB = -35.0, -50.0   # level of the loud moments of speech; close talk is about -20
-NOISE_GAP_DB = 18.0                     # speech must stand so far above the pauses
-CLIPPED_SHARE = 2e-5                    # about one sample a second; single full-scale samples are not heard
-KEEP_START, KEEP_END = 0.1, 0.3         # s around the speech; a tight cut at the end swallows the last word
-_SPEECH_RUN = 3                         # frames in a row: a click of a key is shorter than any syllable
+QUIET_DB, INAUDIBLE_DB = -35.0, -50.0  # level of the loud moments of speech; close talk is about -20
+NOISE_GAP_DB = 18.0  # speech must stand so far above the pauses
+CLIPPED_SHARE = 2e-5  # about one sample a second; single full-scale samples are not heard
+KEEP_START, KEEP_END = 0.1, 0.3  # s around the speech; a tight cut at the end swallows the last word
+_SPEECH_RUN = 3  # frames in a row: a click of a key is shorter than any syllable
 
 
 @dataclass(frozen=True)
@@ -113,10 +113,14 @@ def trim(take: Take) -> Take:
 def silence_hint(platform: str = sys.platform) -> str:
     """What to do when a microphone gives nothing but zeros."""
     if platform == "darwin":
-        return ("the microphone gives only zeros: allow this terminal in System Settings > Privacy & Security > "
-                "Microphone, then start the terminal again")
-    return ("the microphone gives only zeros: it is muted, or recording is not permitted (on macOS: System Settings > "
-            "Privacy & Security > Microphone)")
+        return (
+            "the microphone gives only zeros: allow this terminal in System Settings > Privacy & Security > "
+            "Microphone, then start the terminal again"
+        )
+    return (
+        "the microphone gives only zeros: it is muted, or recording is not permitted (on macOS: System Settings > "
+        "Privacy & Security > Microphone)"
+    )
 
 
 def speech_span(samples: np.ndarray, rate: int) -> tuple[int, int]:

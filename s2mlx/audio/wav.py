@@ -24,8 +24,14 @@ def pcm16(samples) -> bytes:
 
 
 def _header(rate: int, riff_bytes: int, data_bytes: int) -> bytes:
-    return (b"RIFF" + struct.pack("<I", riff_bytes) + b"WAVEfmt "
-            + struct.pack("<IHHIIHH", 16, 1, 1, rate, 2 * rate, 2, 16) + b"data" + struct.pack("<I", data_bytes))
+    return (
+        b"RIFF"
+        + struct.pack("<I", riff_bytes)
+        + b"WAVEfmt "
+        + struct.pack("<IHHIIHH", 16, 1, 1, rate, 2 * rate, 2, 16)
+        + b"data"
+        + struct.pack("<I", data_bytes)
+    )
 
 
 def wav_header(rate: int, data_bytes: int) -> bytes:

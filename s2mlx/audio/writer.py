@@ -103,7 +103,7 @@ class AudioWriter:
         samples = np.ascontiguousarray(samples, dtype=np.float32)
         with self._abort_on_failure():
             for begin in range(0, len(samples), _BLOCK):
-                self._encoder.write(samples[begin:begin + _BLOCK])
+                self._encoder.write(samples[begin : begin + _BLOCK])
         self.samples_written += len(samples)
 
     def close(self) -> None:
@@ -188,8 +188,9 @@ class _Encoded:
         self._pcm = subtype.startswith("PCM")
         self._error = soundfile.LibsndfileError
         self._fd = fd
-        self._file = self._guard(soundfile.SoundFile, os.dup(fd), "w", own_rate, 1, subtype, format=format,
-                                 compression_level=level)
+        self._file = self._guard(
+            soundfile.SoundFile, os.dup(fd), "w", own_rate, 1, subtype, format=format, compression_level=level
+        )
 
     def write(self, samples: np.ndarray) -> None:
         if not np.isfinite(samples).all():
@@ -262,7 +263,7 @@ def _replaceable(target: Path) -> int | None:
 def _write_all(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
-        view = view[os.write(fd, view):]
+        view = view[os.write(fd, view) :]
 
 
 def _sync_folder(folder: Path) -> None:

@@ -14,8 +14,16 @@ TEXT = "The river runs on, and whoever sits beside it long enough hears the same
 _SENTENCES = 60  # of one request; requests follow each other as long as they are needed
 
 
-def measure(path, minutes: int, *, tokenizer=None, compat: str | None = None, memory_limit: int | None = None,
-            each: float = 60.0, progress: Callable[[str], None] = lambda what: None) -> list[dict]:
+def measure(
+    path,
+    minutes: int,
+    *,
+    tokenizer=None,
+    compat: str | None = None,
+    memory_limit: int | None = None,
+    each: float = 60.0,
+    progress: Callable[[str], None] = lambda what: None,
+) -> list[dict]:
     """Stream `minutes` of speech. After each `each` seconds of it: {speech, took: seconds so far, active: bytes that MLX
     holds, process: the most bytes that the process had so far}."""
     load = process.load_arguments(path, tokenizer, compat, memory_limit)
@@ -38,8 +46,12 @@ def main(job: dict) -> Iterator[dict]:
             while speech < mark * job["each"]:
                 chunk = next(chunks)
                 speech += len(chunk.samples) / chunk.sample_rate
-            yield {"speech": speech, "took": time.perf_counter() - began, "active": mx.get_active_memory(),
-                   "process": process.peak_memory()}
+            yield {
+                "speech": speech,
+                "took": time.perf_counter() - began,
+                "active": mx.get_active_memory(),
+                "process": process.peak_memory(),
+            }
         chunks.close()
 
 

@@ -13,8 +13,9 @@ from . import process
 TEXT = "This is how long it takes until you hear me."
 
 
-def measure(path, *, tokenizer=None, compat: str | None = None, memory_limit: int | None = None,
-            text: str = TEXT) -> dict:
+def measure(
+    path, *, tokenizer=None, compat: str | None = None, memory_limit: int | None = None, text: str = TEXT
+) -> dict:
     """Seconds of the parts, for the first request after the start of Python (`cold`) and for the next one (`warm`),
     each with its `total`; and `memory` in bytes: of the weights, the peak of loading as MLX counts it, and the most that
     the process had.
@@ -38,9 +39,13 @@ def main(job: dict) -> dict:
 
     cold["imports"] = time.perf_counter() - began
     watch = _Stopwatch()
-    for part, owner, name in (("open", load, "open_checkpoint"), ("tokenizer", load, "load_tokenizer"),
-                              ("prompt", run, "build_prompt"), ("prefill", DualAR, "prefill"),
-                              ("codec", CodecStream, "decode")):
+    for part, owner, name in (
+        ("open", load, "open_checkpoint"),
+        ("tokenizer", load, "load_tokenizer"),
+        ("prompt", run, "build_prompt"),
+        ("prefill", DualAR, "prefill"),
+        ("codec", CodecStream, "decode"),
+    ):
         watch.around(part, owner, name)
 
     began = time.perf_counter()

@@ -27,8 +27,10 @@ from ..networks.sampler import uniforms
 from ..options import Sampling
 
 # Nodes that only look at their input's memory in another way: no launch on a GPU.
-_VIEWS = frozenset("Broadcast BroadcastAxes Reshape Transpose Squeeze ExpandDims Slice Split AsStrided Flatten "
-                   "Unflatten View StopGradient Depends NumberOfElements".split())
+_VIEWS = frozenset(
+    "Broadcast BroadcastAxes Reshape Transpose Squeeze ExpandDims Slice Split AsStrided Flatten "
+    "Unflatten View StopGradient Depends NumberOfElements".split()
+)
 _NODE = re.compile(r'^\{ (\d+) \[label ="([^"]+)"')
 _OUTPUT = re.compile(r'^(\d+) -> "([^"#]+)#\d+"$')
 _INPUT = re.compile(r'^"[^"]+" -> (\d+)$')
@@ -98,8 +100,9 @@ def _batches(names: Mapping[str, mx.array]) -> Iterator[dict[str, mx.array]]:
         yield part
 
 
-def frame(model: DualAR, *, batch: int = 1, sampling: Sampling | None = None,
-          names: dict[str, mx.array] | None = None) -> Graph:
+def frame(
+    model: DualAR, *, batch: int = 1, sampling: Sampling | None = None, names: dict[str, mx.array] | None = None
+) -> Graph:
     """The graph from one frame to the next. names: see `count`; emptied first, so that it holds this frame's."""
     build = frame_builder(model, batch=batch, sampling=sampling)
     if names is not None:

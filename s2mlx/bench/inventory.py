@@ -122,9 +122,13 @@ def _convnext(stem: str, width: int) -> Iterator[RandomTensor]:
 def _transformer(stem: str, dim: int, ffn: int, layers: int) -> Iterator[RandomTensor]:
     for i in range(layers):
         s = f"{stem}.layers.{i}."
-        for name, out, into in (("attention.wqkv", 3 * dim, dim), ("attention.wo", dim, dim),
-                                ("feed_forward.w1", ffn, dim), ("feed_forward.w3", ffn, dim),
-                                ("feed_forward.w2", dim, ffn)):
+        for name, out, into in (
+            ("attention.wqkv", 3 * dim, dim),
+            ("attention.wo", dim, dim),
+            ("feed_forward.w1", ffn, dim),
+            ("feed_forward.w3", ffn, dim),
+            ("feed_forward.w2", dim, ffn),
+        ):
             yield RandomTensor(f"{s}{name}.weight", (out, into), into**-0.5)
         yield RandomTensor(s + "ffn_norm.weight", (dim,), 0.1, 1.0)
         yield RandomTensor(s + "attention_norm.weight", (dim,), 0.1, 1.0)
@@ -164,7 +168,16 @@ def tokenizer(c: ModelConfig) -> dict:
     control |= {f"<|semantic:{i}|>": c.semantic_begin + i for i in range(c.semantic_end - c.semantic_begin + 1)}
     flags = dict(single_word=False, lstrip=False, rstrip=False, normalized=False, special=True)
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
-    return {"version": "1.0", "added_tokens": [{"id": i, "content": name, **flags} for name, i in control.items()],
-            "normalizer": None, "pre_tokenizer": byte_level, "post_processor": None, "decoder": byte_level,
-            "model": {"type": "BPE", "vocab": {b: i for i, b in enumerate(sorted(ByteLevel.alphabet()))} | control,
-                      "merges": []}}
+    return {
+        "version": "1.0",
+        "added_tokens": [{"id": i, "content": name, **flags} for name, i in control.items()],
+        "normalizer": None,
+        "pre_tokenizer": byte_level,
+        "post_processor": None,
+        "decoder": byte_level,
+        "model": {
+            "type": "BPE",
+            "vocab": {b: i for i, b in enumerate(sorted(ByteLevel.alphabet()))} | control,
+            "merges": [],
+        },
+    }

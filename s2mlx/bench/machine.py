@@ -19,14 +19,32 @@ from ..weights.mixes import type_of
 from . import inventory
 
 # Nominal memory bandwidth, GB/s, as Apple states it; where a chip comes with two, both.
-CHIPS = {"M1": 68, "M1 Pro": 200, "M1 Max": 400, "M1 Ultra": 800,
-         "M2": 100, "M2 Pro": 200, "M2 Max": 400, "M2 Ultra": 800,
-         "M3": 100, "M3 Pro": 150, "M3 Max (30-core GPU)": 300, "M3 Max (40-core GPU)": 400, "M3 Ultra": 819,
-         "M4": 120, "M4 Pro": 273, "M4 Max (32-core GPU)": 410, "M4 Max (40-core GPU)": 546,
-         "M5": 153, "M5 Pro": 307, "M5 Max (32-core GPU)": 460, "M5 Max (40-core GPU)": 614}
+CHIPS = {
+    "M1": 68,
+    "M1 Pro": 200,
+    "M1 Max": 400,
+    "M1 Ultra": 800,
+    "M2": 100,
+    "M2 Pro": 200,
+    "M2 Max": 400,
+    "M2 Ultra": 800,
+    "M3": 100,
+    "M3 Pro": 150,
+    "M3 Max (30-core GPU)": 300,
+    "M3 Max (40-core GPU)": 400,
+    "M3 Ultra": 819,
+    "M4": 120,
+    "M4 Pro": 273,
+    "M4 Max (32-core GPU)": 410,
+    "M4 Max (40-core GPU)": 546,
+    "M5": 153,
+    "M5 Pro": 307,
+    "M5 Max (32-core GPU)": 460,
+    "M5 Max (40-core GPU)": 614,
+}
 FORMATS = ("q8_0", "q6_k", "q4_k_m", "q2_k")
 POSITIONS = 500  # of the KV cache in the bounds: a reference of 10 s and some speech
-_KV_BYTES = 2    # where the kernels run, the cache holds float16
+_KV_BYTES = 2  # where the kernels run, the cache holds float16
 
 
 @dataclass(frozen=True)
@@ -43,8 +61,11 @@ def measure_bandwidth(mebibytes: int = 256, repeat: int = 5) -> float:
     data = mx.ones((1 << 10, mebibytes << 8), mx.float32)
     vector = mx.ones((1, data.shape[0]), mx.float32)
     mx.eval(data, vector)
-    work = ((lambda: matmul(vector, data), data.nbytes),
-            (lambda: mx.sum(data, axis=1), data.nbytes), (lambda: data + data, 2 * data.nbytes))
+    work = (
+        (lambda: matmul(vector, data), data.nbytes),
+        (lambda: mx.sum(data, axis=1), data.nbytes),
+        (lambda: data + data, 2 * data.nbytes),
+    )
     best = 0.0
     for _ in range(repeat):
         for make, moved in work:
@@ -78,8 +99,10 @@ def bound(config: ModelConfig, bytes_per_frame: int, bandwidth: float) -> Bound:
 def chips(config: ModelConfig = ModelConfig()) -> list[dict]:
     """A row for each of Apple's chips: bandwidth in GB/s and the bound of each format."""
     sizes = {f: frame_bytes(config, f) for f in FORMATS}
-    return [{"chip": chip, "bandwidth": gb, "bounds": {f: vars(bound(config, n, gb * 1e9)) for f, n in sizes.items()}}
-            for chip, gb in CHIPS.items()]
+    return [
+        {"chip": chip, "bandwidth": gb, "bounds": {f: vars(bound(config, n, gb * 1e9)) for f, n in sizes.items()}}
+        for chip, gb in CHIPS.items()
+    ]
 
 
 def chips_table(config: ModelConfig = ModelConfig()) -> str:

@@ -25,9 +25,18 @@ from . import endurance, first_audio, graph, machine, pretend, speed, synthetic,
 _FULL_LAYERS = 36  # of S2 Pro's Slow-AR
 
 
-def measure(path: Path, *, tokenizer=None, compat: str | None = None, memory_limit: int | None = None,
-            frames: int = 8, positions: int = 64, batches: tuple[int, ...] = (), minutes: int = 0,
-            progress: Callable[[str], None] = lambda what: None) -> dict:
+def measure(
+    path: Path,
+    *,
+    tokenizer=None,
+    compat: str | None = None,
+    memory_limit: int | None = None,
+    frames: int = 8,
+    positions: int = 64,
+    batches: tuple[int, ...] = (),
+    minutes: int = 0,
+    progress: Callable[[str], None] = lambda what: None,
+) -> dict:
     """Measure the model at `path`: `frames` frames after prompts of `positions` positions, alone and in `batches` of
     several sequences, and a stream of `minutes` of speech. Holds one copy of the model at a time. Raises what loading
     raises, and UsageError when that many positions do not fit."""
@@ -37,8 +46,9 @@ def measure(path: Path, *, tokenizer=None, compat: str | None = None, memory_lim
     progress("time to first audio, in a process of its own")
     result["first_audio"] = first_audio.measure(path, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit)
     if minutes:
-        result["stream"] = endurance.measure(path, minutes, tokenizer=tokenizer, compat=compat,
-                                             memory_limit=memory_limit, progress=progress)
+        result["stream"] = endurance.measure(
+            path, minutes, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit, progress=progress
+        )
     progress("memory bandwidth")
     bandwidth = result["bandwidth"] = machine.measure_bandwidth()
     progress("loading")
@@ -84,8 +94,10 @@ def check_room(config: ModelConfig, positions: int, frames: int) -> None:
     """UsageError unless a prompt and the frames after it, with those that warm up, fit into the model's context."""
     needed = positions + frames + speed.WARM_UP
     if needed > config.context_length:
-        raise UsageError(f"a prompt of {positions} positions and {frames} frames to time take {needed} positions, and "
-                         f"{config.name} has {config.context_length}: make one of them smaller")
+        raise UsageError(
+            f"a prompt of {positions} positions and {frames} frames to time take {needed} positions, and "
+            f"{config.name} has {config.context_length}: make one of them smaller"
+        )
 
 
 def plain(times: speed.Times) -> dict:
@@ -102,9 +114,14 @@ def way(model: Model) -> dict:
         why = "plain MLX: S2MLX_KERNELS is off"
     else:
         why = "plain MLX: " + ("no Metal" if not mx.metal.is_available() else "the CPU is the device in use")
-    return {"device": "gpu" if gpu else "cpu", "device_name": info.get("device_name", "CPU"), "mlx": mx.__version__,
-            "kernels": device.kernels_available(), "path": why,
-            "forms": {"slow": weights.forms(model.dual_ar.slow), "fast": weights.forms(model.dual_ar.fast)}}
+    return {
+        "device": "gpu" if gpu else "cpu",
+        "device_name": info.get("device_name", "CPU"),
+        "mlx": mx.__version__,
+        "kernels": device.kernels_available(),
+        "path": why,
+        "forms": {"slow": weights.forms(model.dual_ar.slow), "fast": weights.forms(model.dual_ar.fast)},
+    }
 
 
 def extrapolated(result: dict, codec: float) -> dict:
@@ -114,8 +131,13 @@ def extrapolated(result: dict, codec: float) -> dict:
     layers = result["parts"]["slow"]["median"] * (more - 1)
     frame = result["frame"]["median"] + layers
     reads = result["reads"]["total"] + (result["reads"]["slow"] + result["reads"]["kv"]) * (more - 1)
-    return {"layers": _FULL_LAYERS, "frame": frame, "reads": reads, "bound": reads / result["bandwidth"],
-            "rtf": (frame + codec) / result["frame_audio"]}
+    return {
+        "layers": _FULL_LAYERS,
+        "frame": frame,
+        "reads": reads,
+        "bound": reads / result["bandwidth"],
+        "rtf": (frame + codec) / result["frame_audio"],
+    }
 
 
 def counted(model: DualAR, layers: int) -> dict:
@@ -131,13 +153,19 @@ def counted(model: DualAR, layers: int) -> dict:
         for name, with_kernels in (("plain", False), ("kernels", True)):
             with pretend.gpu(with_kernels) as made, open_checkpoint(path) as checkpoint:
                 cache_dtype = mx.float16 if with_kernels else mx.float32  # as `load_model` chooses
-                result[name] = _describe(DualAR(Scope(checkpoint.tensors), checkpoint.config, end_id=256,
-                                                cache_dtype=cache_dtype), made)
+                result[name] = _describe(
+                    DualAR(Scope(checkpoint.tensors), checkpoint.config, end_id=256, cache_dtype=cache_dtype), made
+                )
     return result
 
 
 def _describe(model: DualAR, made) -> dict:
     found = graph.frame(model, names=made)
     host = speed.Times.of(graph.host_seconds(model))
-    return {"nodes": found.nodes, "work": found.work, "launches": found.launches, "host": plain(host),
-            "kinds": dict(found.kinds.most_common())}
+    return {
+        "nodes": found.nodes,
+        "work": found.work,
+        "launches": found.launches,
+        "host": plain(host),
+        "kinds": dict(found.kinds.most_common()),
+    }

@@ -45,10 +45,14 @@ def gpu(kernels: bool) -> Iterator[dict[str, mx.array]]:
     def kernel(self, inputs, *, grid, threadgroup, outputs, **template):
         return stand_in(self.name, [_empty(tuple(shape), dtype) for shape, dtype in outputs], inputs)
 
-    swaps = [(mx, "default_device", lambda: mx.Device(mx.gpu)), (mx, "dequantize", dequantize),
-             *((mx.fast, name, fast(name)) for name in _FAST),
-             (device, "kernels_available", lambda: kernels),
-             (metal, "trusted", lambda *_, **__: kernels), (metal.Kernel, "__call__", kernel)]
+    swaps = [
+        (mx, "default_device", lambda: mx.Device(mx.gpu)),
+        (mx, "dequantize", dequantize),
+        *((mx.fast, name, fast(name)) for name in _FAST),
+        (device, "kernels_available", lambda: kernels),
+        (metal, "trusted", lambda *_, **__: kernels),
+        (metal.Kernel, "__call__", kernel),
+    ]
     real = [(owner, name, getattr(owner, name)) for owner, name, _ in swaps]
     try:
         for owner, name, other in swaps:

@@ -16,8 +16,9 @@ from ..errors import S2Error
 
 def run(module: str, job: dict) -> Iterator[dict]:
     """Run `python -m module` on a job; what it finds, as it comes. `S2Error` with its last word if it fails."""
-    with subprocess.Popen([sys.executable, "-m", module, json.dumps(job)], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-m", module, json.dumps(job)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         for line in process.stdout:
             yield json.loads(line)
         fault = process.stderr.read().strip()
@@ -36,8 +37,12 @@ def serve(work: Callable[[dict], Iterable[dict]]) -> None:
 
 def load_arguments(path, tokenizer, compat: str | None, memory_limit: int | None) -> dict:
     """What `s2mlx.load` takes, ready for JSON."""
-    return {"model": str(path), "tokenizer": tokenizer and str(tokenizer), "compat": compat,
-            "memory_limit": memory_limit}
+    return {
+        "model": str(path),
+        "tokenizer": tokenizer and str(tokenizer),
+        "compat": compat,
+        "memory_limit": memory_limit,
+    }
 
 
 def peak_memory() -> int:

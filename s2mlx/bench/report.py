@@ -31,8 +31,12 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
     way, reads, frame = f["way"], f["reads"], f["frame"]
     yield "model", f"{f['name']}, {f['layers']} layers ({f['path']})"
     yield "way", f"{way['device_name']}, {way['path']}, MLX {way['mlx']}"
-    yield "matrices", "; ".join(f"{net}: " + ", ".join(f"{n} {form}" for form, n in forms.items())
-                                for net, forms in way["forms"].items())
+    yield (
+        "matrices",
+        "; ".join(
+            f"{net}: " + ", ".join(f"{n} {form}" for form, n in forms.items()) for net, forms in way["forms"].items()
+        ),
+    )
     yield "memory bandwidth", f"{f['bandwidth'] / 1e9:.1f} GB/s, measured"
     yield "", ""
     yield "prefill", f"{_ms(f['prefill_position'])} a position, of {f['positions']}"
@@ -43,14 +47,24 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
         yield "codec" if size == "1" else "", f"{_ms(times)} a frame, {size} at a time"
     yield "real-time factor", f"{f['rtf']:.2f}" + (" (below 1 is faster than real time)" if f["rtf"] >= 1 else "")
     yield "", ""
-    yield "read per frame", (f"{_mb(reads['total'])}: Slow-AR {_mb(reads['slow'])}, head {_mb(reads['head'])}, Fast-AR "
-                             f"{_mb(reads['fast'])}, keys and values {_mb(reads['kv'])}")
+    yield (
+        "read per frame",
+        (
+            f"{_mb(reads['total'])}: Slow-AR {_mb(reads['slow'])}, head {_mb(reads['head'])}, Fast-AR "
+            f"{_mb(reads['fast'])}, keys and values {_mb(reads['kv'])}"
+        ),
+    )
     share = reads["bound"] / frame["median"]
     yield "memory bound", f"{reads['bound'] * 1e3:.2f} ms a frame: {100 * share:.0f} % of the time taken"
     if more := f.get("extrapolated"):
-        yield f"at {more['layers']} layers", (f"{more['frame'] * 1e3:.0f} ms a frame, "
-                                              f"real-time factor {more['rtf']:.2f}, memory bound "
-                                              f"{more['bound'] * 1e3:.0f} ms ({_mb(more['reads'])})")
+        yield (
+            f"at {more['layers']} layers",
+            (
+                f"{more['frame'] * 1e3:.0f} ms a frame, "
+                f"real-time factor {more['rtf']:.2f}, memory bound "
+                f"{more['bound'] * 1e3:.0f} ms ({_mb(more['reads'])})"
+            ),
+        )
         yield "", "assuming that each layer takes what each of these takes, and all else as measured"
     for size, times in f.get("batches", {}).items():
         one = times["median"] / int(size)
@@ -68,16 +82,25 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
         yield f"first audio, {name}", f"{total:.2f} s: " + ", ".join(f"{part} {s:.2f}" for part, s in parts.items())
     yield from _stream(f["stream"]) if "stream" in f else ()
     memory, loading = f["memory"], f["first_audio"]["memory"]
-    yield "memory", (f"weights {_mb(loading['weights'])}, peak {_mb(loading['load_peak'])} while loading, "
-                     f"{_mb(memory['peak'])} while running, {_mb(loading['process_peak'])} of a whole process")
+    yield (
+        "memory",
+        (
+            f"weights {_mb(loading['weights'])}, peak {_mb(loading['load_peak'])} while loading, "
+            f"{_mb(memory['peak'])} while running, {_mb(loading['process_peak'])} of a whole process"
+        ),
+    )
 
 
 def _stream(marks: list[dict]) -> Iterator[tuple[str, str]]:
     """The first minute and the last, which may be the same."""
     for mark in (marks[0], *marks[1:][-1:]):
-        yield f"{mark['speech'] / 60:.0f} min of speech", (
-            f"{_mb(mark['active'])} held, {_mb(mark['process'])} at most in the process, "
-            f"real-time factor {mark['took'] / mark['speech']:.2f}")
+        yield (
+            f"{mark['speech'] / 60:.0f} min of speech",
+            (
+                f"{_mb(mark['active'])} held, {_mb(mark['process'])} at most in the process, "
+                f"real-time factor {mark['took'] / mark['speech']:.2f}"
+            ),
+        )
 
 
 def _ms(times: dict) -> str:

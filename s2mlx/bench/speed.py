@@ -17,7 +17,7 @@ from ..networks.generate import Generation, generate
 from ..networks.sampler import RAS_WINDOW, make_sampler, make_semantic_sampler, uniforms
 from ..options import Sampling
 
-WARM_UP = 2           # frames before those that are timed
+WARM_UP = 2  # frames before those that are timed
 _CHUNKS = (1, 4, 16)  # frames that the codec decodes at a time
 
 
@@ -72,7 +72,7 @@ def frames(model: DualAR, positions: int, count: int) -> tuple[Times, float]:
             elif before is None:
                 synchronisations.reset()
             before = now
-    return Times.of(seconds[1:count + 1]), synchronisations.made / (count + 1)
+    return Times.of(seconds[1 : count + 1]), synchronisations.made / (count + 1)
 
 
 def batch(model: DualAR, positions: int, count: int, size: int) -> Times:
@@ -91,6 +91,7 @@ def parts(model: DualAR, positions: int, count: int) -> dict[str, Times]:
 
 def codec(codec: Codec, count: int = 3) -> dict[int, Times]:
     """Seconds per frame when the stream decodes so many frames at a time."""
+
     def chunked(size):
         stream = codec.stream()
         codes = np.random.default_rng(0).integers(0, 64, (codec.config.num_codebooks, size)).astype(np.int32)
@@ -136,8 +137,10 @@ def _sampler(model: DualAR, count: int) -> Times:
     mx.eval(semantic, residual, uniform, window, may_end)
 
     def draws():
-        mx.eval(first(semantic, uniform, window, may_end),
-                [other(residual, uniform[:, :1]) for _ in range(config.num_codebooks - 1)])
+        mx.eval(
+            first(semantic, uniform, window, may_end),
+            [other(residual, uniform[:, :1]) for _ in range(config.num_codebooks - 1)],
+        )
 
     return timed(draws, count)
 

@@ -24,8 +24,18 @@ from .inventory import RandomTensor
 T = GGMLQuantizationType
 _POOL = 1 << 20  # random weights that are drawn for one matrix; its rows repeat them
 # Bytes of a block that hold float16 numbers: the scale and, less than nothing or more than it, the minimum.
-_HALVES = {T.Q4_0: (0, None), T.Q4_1: (0, 2), T.Q5_0: (0, None), T.Q5_1: (0, 2), T.Q8_0: (0, None), T.Q2_K: (80, 82),
-           T.Q3_K: (108, None), T.Q4_K: (0, 2), T.Q5_K: (0, 2), T.Q6_K: (208, None)}
+_HALVES = {
+    T.Q4_0: (0, None),
+    T.Q4_1: (0, 2),
+    T.Q5_0: (0, None),
+    T.Q5_1: (0, 2),
+    T.Q8_0: (0, None),
+    T.Q2_K: (80, 82),
+    T.Q3_K: (108, None),
+    T.Q4_K: (0, 2),
+    T.Q5_K: (0, 2),
+    T.Q6_K: (208, None),
+}
 # minimum / scale that makes random blocks average to zero
 _CENTRE = {T.Q4_1: -7.5, T.Q5_1: -15.5, T.Q2_K: 1.5, T.Q4_K: 7.5, T.Q5_K: 15.5}
 
@@ -52,22 +62,46 @@ def tiny(type: str = "q8_0") -> Shape:
 def skeleton(config: ModelConfig, type: str = "q8_0") -> Shape:
     """All layers of `config` at tiny widths: its graphs have the nodes of the real model's."""
     rvq = config.codec.rvq.layers if config.codec else 2
-    return Shape(_narrow(config, f"skeleton of {config.name}", layers=config.slow.layers,
-                         fast_layers=config.fast.layers, rvq_layers=rvq), type)
+    return Shape(
+        _narrow(
+            config,
+            f"skeleton of {config.name}",
+            layers=config.slow.layers,
+            fast_layers=config.fast.layers,
+            rvq_layers=rvq,
+        ),
+        type,
+    )
 
 
 def _narrow(config: ModelConfig, name: str, *, layers: int, fast_layers: int, rvq_layers: int) -> ModelConfig:
     """The structure of `config` in a vocabulary of 1280 ids, widths of 256 (what K-quants take) and a codec of 32."""
     small = dict(dim=256, ffn_dim=512, heads=4, kv_heads=2, head_dim=64)
     codec = config.codec and replace(
-        config.codec, encoder_dim=2, decoder_dim=1 << len(config.codec.decoder_rates), latent_dim=32, codebook_dim=8,
-        semantic_codebook_size=256, residual_codebook_size=64, encoder_transformer_layers=(0, 0, 0, 2),
+        config.codec,
+        encoder_dim=2,
+        decoder_dim=1 << len(config.codec.decoder_rates),
+        latent_dim=32,
+        codebook_dim=8,
+        semantic_codebook_size=256,
+        residual_codebook_size=64,
+        encoder_transformer_layers=(0, 0, 0, 2),
         transformer_head_dim=16,
-        rvq=replace(config.codec.rvq, dim=32, ffn_dim=64, heads=2, kv_heads=2, head_dim=16, layers=rvq_layers))
-    return replace(config, name=name, slow=replace(config.slow, layers=layers, **small),
-                   fast=replace(config.fast, layers=fast_layers, **small), codec=codec, vocab_size=1280,
-                   context_length=1024, codebook_size=256, semantic_begin=1012, semantic_end=1267,
-                   fast_project_in=False)
+        rvq=replace(config.codec.rvq, dim=32, ffn_dim=64, heads=2, kv_heads=2, head_dim=16, layers=rvq_layers),
+    )
+    return replace(
+        config,
+        name=name,
+        slow=replace(config.slow, layers=layers, **small),
+        fast=replace(config.fast, layers=fast_layers, **small),
+        codec=codec,
+        vocab_size=1280,
+        context_length=1024,
+        codebook_size=256,
+        semantic_begin=1012,
+        semantic_end=1267,
+        fast_project_in=False,
+    )
 
 
 def write_model(folder, shape: Shape, seed: int = 0) -> Path:
@@ -78,8 +112,9 @@ def write_model(folder, shape: Shape, seed: int = 0) -> Path:
     for key, value in size_keys(config).items():
         adder = {bool: "add_bool", int: "add_uint32", float: "add_float32", tuple: "add_array"}[type(value)]
         getattr(writer, adder)(key, value)
-    parts = [(part, type_of(part.name, shape.type, config) if part.matrix else T.F16)
-             for part in inventory.tensors(config)]
+    parts = [
+        (part, type_of(part.name, shape.type, config) if part.matrix else T.F16) for part in inventory.tensors(config)
+    ]
     for part, kind in parts:
         block, size = GGML_QUANT_SIZES[kind]
         writer.add_tensor_info(part.name, part.shape, np.dtype(np.float16), part.size // block * size, raw_dtype=kind)
@@ -115,6 +150,6 @@ def _small(rng, part: RandomTensor) -> np.ndarray:
 
 def _set_scales(raw: np.ndarray, kind: T, scale: float) -> None:
     at, minimum = _HALVES[kind]
-    raw[..., at:at + 2] = np.array([scale], np.float16).view(np.uint8)
+    raw[..., at : at + 2] = np.array([scale], np.float16).view(np.uint8)
     if minimum is not None:
-        raw[..., minimum:minimum + 2] = np.array([scale * _CENTRE[kind]], np.float16).view(np.uint8)
+        raw[..., minimum : minimum + 2] = np.array([scale * _CENTRE[kind]], np.float16).view(np.uint8)

@@ -19,18 +19,33 @@ def configure(parser) -> None:
     model.add_options(parser)
     parser.option("--frames", type=int, default=8, metavar="N", help="frames to time; default 8")
     parser.option("--prompt", type=int, default=64, metavar="N", help="positions before them; default 64")
-    parser.option("--batch", type=_sizes, default=(), metavar="N,N,...",
-                  help="also time so many sequences in step, such as 1,2,4")
-    parser.option("--stream", type=int, default=0, metavar="MINUTES",
-                  help="also stream so many minutes of speech, and show that memory stays the same")
-    parser.option("--synthetic", choices=["full", "tiny"], yields_to=("model",),
-                  help="a model of random weights instead: full has S2 Pro's widths, few layers and takes 2 GB of disk")
+    parser.option(
+        "--batch", type=_sizes, default=(), metavar="N,N,...", help="also time so many sequences in step, such as 1,2,4"
+    )
+    parser.option(
+        "--stream",
+        type=int,
+        default=0,
+        metavar="MINUTES",
+        help="also stream so many minutes of speech, and show that memory stays the same",
+    )
+    parser.option(
+        "--synthetic",
+        choices=["full", "tiny"],
+        yields_to=("model",),
+        help="a model of random weights instead: full has S2 Pro's widths, few layers and takes 2 GB of disk",
+    )
     parser.option("--layers", type=int, default=2, metavar="N", help="of --synthetic full; default 2")
-    parser.option("--type", default="q8_0", metavar="TYPE,...",
-                  help="of --synthetic, each in turn: q8_0, q6_k, q4_k_m, f16, ...; default q8_0")
+    parser.option(
+        "--type",
+        default="q8_0",
+        metavar="TYPE,...",
+        help="of --synthetic, each in turn: q8_0, q6_k, q4_k_m, f16, ...; default q8_0",
+    )
     parser.option("--nodes", action="store_true", help="list the kinds of graph nodes too")
-    parser.option("--chips", action="store_true",
-                  help="only print what each Apple chip's memory allows at best, for S2 Pro")
+    parser.option(
+        "--chips", action="store_true", help="only print what each Apple chip's memory allows at best, for S2 Pro"
+    )
     model.add_manners(parser, json="print one JSON object with all figures (a list of them for several types)")
 
 
@@ -76,9 +91,17 @@ def _measured(path: Path, args, console) -> dict:
     from .. import bench
     from ..bench import report
 
-    found = bench.run(path, tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit,
-                      frames=args.frames, positions=args.prompt, batches=args.batch, minutes=args.stream,
-                      progress=lambda what: console.progress(f"measuring: {what} ..."))
+    found = bench.run(
+        path,
+        tokenizer=args.tokenizer,
+        compat=args.compat,
+        memory_limit=args.memory_limit,
+        frames=args.frames,
+        positions=args.prompt,
+        batches=args.batch,
+        minutes=args.stream,
+        progress=lambda what: console.progress(f"measuring: {what} ..."),
+    )
     console.clear()
     if not args.json:
         print(report.text(found))

@@ -16,12 +16,17 @@ from .terminal import seconds, size
 def configure(parser) -> None:
     parser.add_argument("source", metavar="SRC", help="GGUF file or checkpoint folder; names as for -m elsewhere")
     parser.add_argument("target", metavar="DST", help="FILE.gguf, or the name of a folder in MLX's layout")
-    parser.option("--type", default="q8_0", metavar="TYPE",
-                  help="f32, f16, bf16, q8_0, q6_k, q5_k_m, q5_k, q4_k_m, q4_k, q3_k, q2_k, q5_1, q5_0, q4_1, q4_0; "
-                       "a folder: f32, f16, bf16, q8_0, q5_1, q4_1; default q8_0")
+    parser.option(
+        "--type",
+        default="q8_0",
+        metavar="TYPE",
+        help="f32, f16, bf16, q8_0, q6_k, q5_k_m, q5_k, q4_k_m, q4_k, q3_k, q2_k, q5_1, q5_0, q4_1, q4_0; "
+        "a folder: f32, f16, bf16, q8_0, q5_1, q4_1; default q8_0",
+    )
     parser.option("--force", action="store_true", help="replace DST if it exists")
-    model.add_manners(parser, json=(
-        "print one JSON object: {path, type, bytes, seconds, types: {TYPE: {tensors, bytes}}}"))
+    model.add_manners(
+        parser, json=("print one JSON object: {path, type, bytes, seconds, types: {TYPE: {tensors, bytes}}}")
+    )
 
 
 def run(args, console) -> int:
@@ -35,19 +40,37 @@ def run(args, console) -> int:
             console.note(text)
 
     source, began = find_model(args.source).path, time.monotonic()
-    made = convert(source, args.target, args.type, force=args.force, on_plan=announce,
-                   on_progress=_ProgressLine(console).show, hold=uninterrupted)
+    made = convert(
+        source,
+        args.target,
+        args.type,
+        force=args.force,
+        on_plan=announce,
+        on_progress=_ProgressLine(console).show,
+        hold=uninterrupted,
+    )
     taken = time.monotonic() - began
     console.clear()
     if made.is_s2_pro:
         console.note(LICENCE)
     if args.json:
-        print(json.dumps({"path": str(made.path), "type": made.plan.type, "bytes": made.nbytes, "seconds": taken,
-                          "types": made.plan.types()}))
+        print(
+            json.dumps(
+                {
+                    "path": str(made.path),
+                    "type": made.plan.type,
+                    "bytes": made.nbytes,
+                    "seconds": taken,
+                    "types": made.plan.types(),
+                }
+            )
+        )
     else:
         print(made.path)
-        console.summary(f"{size(made.plan.source_bytes)} -> {size(made.nbytes)} in {seconds(taken)}, "
-                        f"{made.plan.source_bytes / taken / 1e6:.0f} MB/s")
+        console.summary(
+            f"{size(made.plan.source_bytes)} -> {size(made.nbytes)} in {seconds(taken)}, "
+            f"{made.plan.source_bytes / taken / 1e6:.0f} MB/s"
+        )
     return 0
 
 
@@ -64,5 +87,6 @@ class _ProgressLine:
             return
         self._next = now + 0.2
         rate = done / max(now - self._began, 1e-3)
-        self._console.progress(f"{100 * done // total} % of {size(total)}, {rate / 1e6:.0f} MB/s, "
-                               f"{seconds((total - done) / rate)} left")
+        self._console.progress(
+            f"{100 * done // total} % of {size(total)}, {rate / 1e6:.0f} MB/s, {seconds((total - done) / rate)} left"
+        )

@@ -32,6 +32,7 @@ def run(args, console) -> int:
     import numpy as np
 
     from .outputs import open_audio
+
     with model.open_model(args, console) as tts:
         if codes.shape[0] != tts.num_codebooks:
             raise S2Error(f"{what} has {codes.shape[0]} rows, and this model has {tts.num_codebooks} codebooks")
@@ -67,8 +68,10 @@ def check_codes(codes, size: int, what: str) -> None:
     wrong = np.argwhere((codes < 0) | (codes >= size))
     if len(wrong):
         book, frame = wrong[0]
-        raise S2Error(f"{what}: {len(wrong)} of {codes.size} codes are outside this model's codebooks, "
-                      f"0 to {size - 1}; the first is {codes[book, frame]} in codebook {book}, frame {frame}")
+        raise S2Error(
+            f"{what}: {len(wrong)} of {codes.size} codes are outside this model's codebooks, "
+            f"0 to {size - 1}; the first is {codes[book, frame]} in codebook {book}, frame {frame}"
+        )
 
 
 def read_codes(path: str, what: str):

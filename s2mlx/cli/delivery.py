@@ -55,8 +55,10 @@ class Delivery:
             self.console.clear()
             for output in sink.outputs:
                 if output.kept_seconds:
-                    self.console.note(f"interrupted; {output.path} holds {seconds(output.kept_seconds)}, "
-                                      f"seed {self.figures.stats.seed}")
+                    self.console.note(
+                        f"interrupted; {output.path} holds {seconds(output.kept_seconds)}, "
+                        f"seed {self.figures.stats.seed}"
+                    )
             raise
         except BaseException:
             sink.discard()
@@ -100,8 +102,10 @@ class Delivery:
             self.console.warn(f"{limit}, not the model, ended the speech{where}; {advice}")
         if silent := [p for p in self.figures.passes if not p["frames"]]:
             where = " and ".join(repr(self.text[slice(*p["text"])].strip()[:40]) for p in silent[:2])
-            self.console.warn(f"the model said nothing for {len(silent)} of {len(self.figures.passes)} passes "
-                              f"({where} ...); try another --seed, or --min-frames 20")
+            self.console.warn(
+                f"the model said nothing for {len(silent)} of {len(self.figures.passes)} passes "
+                f"({where} ...); try another --seed, or --min-frames 20"
+            )
         if self.speaker and (gaps := self.speaker.underruns):
             self.console.warn(f"the sound stopped {'once' if gaps == 1 else f'{gaps} times'} to wait for the model")
         where = f" -> {self._paths['output']}" if "output" in self._paths else ""
@@ -110,11 +114,18 @@ class Delivery:
     def print_json(self, voice, load_seconds, on_stderr):
         """voice: names as the user gave them."""
         stream = sys.stderr if on_stderr else sys.stdout
-        figures = {"model": self.tts.name, "model_path": str(self.tts.path), "voice": voice,
-                   "text_characters": len(self.text), **self.figures.as_dict(), "load_seconds": load_seconds,
-                   "played": self.speaker is not None,
-                   "underruns": self.speaker.underruns if self.speaker else 0,
-                   "output": self._paths.get("output"), "codes": self._paths.get("codes")}
+        figures = {
+            "model": self.tts.name,
+            "model_path": str(self.tts.path),
+            "voice": voice,
+            "text_characters": len(self.text),
+            **self.figures.as_dict(),
+            "load_seconds": load_seconds,
+            "played": self.speaker is not None,
+            "underruns": self.speaker.underruns if self.speaker else 0,
+            "output": self._paths.get("output"),
+            "codes": self._paths.get("codes"),
+        }
         print(json.dumps(figures), file=stream, flush=True)
 
 
@@ -202,8 +213,14 @@ class RunFigures:
         self._pass_frames += chunk.frames
         self._pass_samples += len(chunk.samples)
         if chunk.finish_reason:
-            self.passes.append({"frames": self._pass_frames, "seconds": round(self._pass_samples / self._rate, 3),
-                                "finish_reason": chunk.finish_reason, "text": list(chunk.span)})
+            self.passes.append(
+                {
+                    "frames": self._pass_frames,
+                    "seconds": round(self._pass_samples / self._rate, 3),
+                    "finish_reason": chunk.finish_reason,
+                    "text": list(chunk.span),
+                }
+            )
             self._pass_frames = self._pass_samples = 0
 
     @property
@@ -226,8 +243,16 @@ class RunFigures:
 
     def as_dict(self):
         stats = self.stats
-        return {"seed": stats.seed, "frames": self.frames, "seconds": round(self.seconds, 3),
-                "finish_reason": self.finish_reason, "passes": self.passes,
-                "time_to_first_audio": stats.first_audio, "rtf": stats.rtf, "wall_seconds": stats.elapsed,
-                "prefill_seconds": stats.prefill_seconds, "prompt_tokens": stats.prompt_tokens,
-                "peak_memory": stats.peak_memory}
+        return {
+            "seed": stats.seed,
+            "frames": self.frames,
+            "seconds": round(self.seconds, 3),
+            "finish_reason": self.finish_reason,
+            "passes": self.passes,
+            "time_to_first_audio": stats.first_audio,
+            "rtf": stats.rtf,
+            "wall_seconds": stats.elapsed,
+            "prefill_seconds": stats.prefill_seconds,
+            "prompt_tokens": stats.prompt_tokens,
+            "peak_memory": stats.peak_memory,
+        }

@@ -10,13 +10,17 @@ from .terminal import table
 
 
 def configure(parser) -> None:
-    model.add_manners(parser, quiet=False,
-                      json="print one JSON object: {devices: [{index, name, inputs, outputs, default_rate, ...}]}")
+    model.add_manners(
+        parser,
+        quiet=False,
+        json="print one JSON object: {devices: [{index, name, inputs, outputs, default_rate, ...}]}",
+    )
 
 
 def run(args, console) -> int:
     if args.json:
         from ..audio import list_devices
+
         print(json.dumps({"devices": [dataclasses.asdict(device) for device in list_devices()]}))
         return 0
     return print_list(console)
@@ -30,10 +34,21 @@ def print_list(console, only: str | None = None) -> int:
     for device in list_devices():
         if only and not getattr(device, only):
             continue
-        defaults = " ".join(word for word, on in (("default-input", device.is_default_input),
-                                                  ("default-output", device.is_default_output)) if on)
-        rows.append([str(device.index), device.name, str(device.inputs), str(device.outputs),
-                     f"{device.default_rate:.0f}", defaults])
+        defaults = " ".join(
+            word
+            for word, on in (("default-input", device.is_default_input), ("default-output", device.is_default_output))
+            if on
+        )
+        rows.append(
+            [
+                str(device.index),
+                device.name,
+                str(device.inputs),
+                str(device.outputs),
+                f"{device.default_rate:.0f}",
+                defaults,
+            ]
+        )
     if len(rows) > 1:
         print(table(rows))
     else:

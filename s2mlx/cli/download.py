@@ -14,11 +14,14 @@ _NAME = re.compile(r"([\w.-]+/[\w.-]+)(?::([\w.-]+(?:/[\w.-]+)*))?")
 
 
 def configure(parser) -> None:
-    parser.add_argument("name", metavar="NAME",
-                        help="owner/repo, owner/repo:file, or a known name: " + ", ".join(KNOWN))
+    parser.add_argument(
+        "name", metavar="NAME", help="owner/repo, owner/repo:file, or a known name: " + ", ".join(KNOWN)
+    )
     model.add_manners(parser)
-    parser.epilog = ("The cache is where HF_HOME says; with HF_HUB_OFFLINE=1 what is there already is found.\n"
-                     "A download that was stopped goes on where it stopped.\n\n" + LICENCE)
+    parser.epilog = (
+        "The cache is where HF_HOME says; with HF_HUB_OFFLINE=1 what is there already is found.\n"
+        "A download that was stopped goes on where it stopped.\n\n" + LICENCE
+    )
 
 
 def run(args, console) -> int:

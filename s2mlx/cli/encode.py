@@ -18,6 +18,7 @@ def run(args, console) -> int:
 
     from ..audio import read_audio
     from .outputs import save_codes
+
     read_audio(args.clip, 44100)  # its faults are told before a model is loaded; the rate is the model's
     with model.open_model(args, console) as tts:
         samples = read_audio(args.clip, tts.sample_rate)

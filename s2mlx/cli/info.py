@@ -12,9 +12,14 @@ from .terminal import size, table
 def configure(parser) -> None:
     parser.add_argument("name", nargs="?", metavar="MODEL", help=model.POSITIONAL)
     model.add_name(parser)
-    model.add_manners(parser, quiet=False, json=(
-        "print one JSON object: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}}, config, "
-        "memory: {weights, kv_cache, positions, needed}, licence, is_demo}"))
+    model.add_manners(
+        parser,
+        quiet=False,
+        json=(
+            "print one JSON object: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}}, config, "
+            "memory: {weights, kv_cache, positions, needed}, licence, is_demo}"
+        ),
+    )
 
 
 def run(args, console) -> int:
@@ -30,28 +35,45 @@ def run(args, console) -> int:
 
 def _text(facts) -> str:
     config, memory = facts["config"], facts["memory"]
-    rows = [["name", facts["name"] + (" (the bundled demo voice)" if facts["is_demo"] else "")],
-            ["file", facts["path"]],
-            ["weights", f"{facts['parameters'] / 1e6:,.1f} million numbers in {size(facts['bytes'])}"]]
+    rows = [
+        ["name", facts["name"] + (" (the bundled demo voice)" if facts["is_demo"] else "")],
+        ["file", facts["path"]],
+        ["weights", f"{facts['parameters'] / 1e6:,.1f} million numbers in {size(facts['bytes'])}"],
+    ]
     for part, label in (("slow", "Slow-AR"), ("fast", "Fast-AR")):
         if net := config[part]:
-            rows.append([label, f"{net['layers']} layers, width {net['dim']}, {net['heads']} heads "
-                                f"({net['kv_heads']} for keys) of {net['head_dim']}, feed-forward {net['ffn_dim']}"])
+            rows.append(
+                [
+                    label,
+                    f"{net['layers']} layers, width {net['dim']}, {net['heads']} heads "
+                    f"({net['kv_heads']} for keys) of {net['head_dim']}, feed-forward {net['ffn_dim']}",
+                ]
+            )
     if config["slow"]:
         rows.append(["words", f"vocabulary {config['vocab_size']}, context {config['context_length']}"])
         knobs = config["sampling"]
-        rows.append(["sampling", f"temperature {knobs['temperature']:g}, top-p {knobs['top_p']:g}, "
-                                 f"top-k {knobs['top_k']}"])
+        rows.append(
+            ["sampling", f"temperature {knobs['temperature']:g}, top-p {knobs['top_p']:g}, top-k {knobs['top_k']}"]
+        )
     if codec := config["codec"]:
         frame = math.prod(codec["encoder_rates"]) * math.prod(codec["downsample_factor"])
-        rows.append(["codec", f"{codec['sample_rate']} Hz, {frame} samples a frame, "
-                              f"{1 + codec['residual_codebooks']} codebooks"])
+        rows.append(
+            [
+                "codec",
+                f"{codec['sample_rate']} Hz, {frame} samples a frame, {1 + codec['residual_codebooks']} codebooks",
+            ]
+        )
     else:
         rows.append(["codec", "none: it cannot make or read sound"])
     types = [f"{name} {t['tensors']} ({size(t['bytes'])})" for name, t in sorted(facts["types"].items())]
-    rows += [["types", ", ".join(types)],
-             ["memory", f"about {size(memory['needed'])}: weights {size(memory['weights'])}, KV cache "
-                        f"{size(memory['kv_cache'])} at {memory['positions']} positions; and some for the codec"]]
+    rows += [
+        ["types", ", ".join(types)],
+        [
+            "memory",
+            f"about {size(memory['needed'])}: weights {size(memory['weights'])}, KV cache "
+            f"{size(memory['kv_cache'])} at {memory['positions']} positions; and some for the codec",
+        ],
+    ]
     if facts["licence"]:
         rows.append(["licence", facts["licence"]])
     return table(rows)

@@ -22,8 +22,8 @@ class _State:
     """Signals belong to the process, and so does this."""
 
     first: float | None = None  # time of the first signal
-    held = 0                    # blocks that may not be interrupted, one inside the other
-    waiting = False             # a signal came meanwhile
+    held = 0  # blocks that may not be interrupted, one inside the other
+    waiting = False  # a signal came meanwhile
 
 
 @contextmanager

@@ -78,8 +78,10 @@ def check_platform(system: str, machine: str) -> None:
     if system == "win32":
         raise S2Error("s2mlx does not run on Windows; use a Mac with Apple Silicon, or Linux (WSL2 works)")
     if system == "darwin" and machine != "arm64":
-        raise S2Error("s2mlx needs a Mac with Apple Silicon and an arm64 Python; this Python runs as "
-                      f"{machine or 'another machine'} (on an M-series Mac, install the arm64 build of Python)")
+        raise S2Error(
+            "s2mlx needs a Mac with Apple Silicon and an arm64 Python; this Python runs as "
+            f"{machine or 'another machine'} (on an M-series Mac, install the arm64 build of Python)"
+        )
 
 
 def _dispatch(argv, console) -> int:
@@ -98,9 +100,13 @@ def _dispatch(argv, console) -> int:
 
         return _leave_quietly(command)
 
-    parser = Parser(prog="s2mlx", usage="s2mlx COMMAND [options]", epilog=_EPILOG,
-                    description="Text to speech with Fish Audio S2 Pro on Apple MLX, in your own voice.\n\ncommands:\n"
-                                + "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items()))
+    parser = Parser(
+        prog="s2mlx",
+        usage="s2mlx COMMAND [options]",
+        epilog=_EPILOG,
+        description="Text to speech with Fish Audio S2 Pro on Apple MLX, in your own voice.\n\ncommands:\n"
+        + "\n".join(f"  {name:<10} {what}" for name, what in COMMANDS.items()),
+    )
     parser.add_argument("--version", action="version", version=f"s2mlx {__version__}")
 
     def bare():

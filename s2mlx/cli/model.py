@@ -12,18 +12,27 @@ _S2_PRO = f"for S2 Pro: s2mlx download {RECOMMENDED}, then -m {RECOMMENDED} or S
 
 
 def add_name(parser) -> None:
-    parser.shared("-m", "--model", metavar="PATH|NAME",
-                  help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: the bundled voice")
+    parser.shared(
+        "-m",
+        "--model",
+        metavar="PATH|NAME",
+        help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: the bundled voice",
+    )
 
 
 def add_options(parser, *, compat: bool = True) -> None:
     add_name(parser)
     parser.shared("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
-    parser.shared("--memory-limit", type=_gigabytes, metavar="GB",
-                  help="the most memory the model may take; default: the machine's")
+    parser.shared(
+        "--memory-limit",
+        type=_gigabytes,
+        metavar="GB",
+        help="the most memory the model may take; default: the machine's",
+    )
     if compat:
-        parser.shared("--compat", choices=["s2cpp"],
-                      help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples")
+        parser.shared(
+            "--compat", choices=["s2cpp"], help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples"
+        )
 
 
 def named(args) -> str | None:
@@ -35,8 +44,12 @@ def named(args) -> str | None:
 
 def given_options(args) -> list[str]:
     """The words that make another command open the same model."""
-    return [word for name in ("model", "tokenizer", "compat") if name in args.given
-            for word in (f"--{name}", getattr(args, name))]
+    return [
+        word
+        for name in ("model", "tokenizer", "compat")
+        if name in args.given
+        for word in (f"--{name}", getattr(args, name))
+    ]
 
 
 def _gigabytes(word: str) -> int:
@@ -70,8 +83,9 @@ def open_model(args, console):
     def progress(done, total):
         console.progress(f"loading the model, {100 * done // total} % ...")
 
-    tts = s2mlx.load(args.model, tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit,
-                     on_progress=progress)
+    tts = s2mlx.load(
+        args.model, tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit, on_progress=progress
+    )
     console.clear()
     if console.on_terminal and tts.is_demo and args.model is None and configured() is None:
         console.note(f"no model is configured, so this is the bundled demo voice ({tts.name}); {_S2_PRO}")

@@ -23,8 +23,8 @@ _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 class _Setting:
     dest: str
     variable: str
-    kind: str                  # "value", "list" or "flag"
-    convert: object            # str -> value
+    kind: str  # "value", "list" or "flag"
+    convert: object  # str -> value
     choices: tuple | None
     default: object
     yields_to: tuple[str, ...]
@@ -63,9 +63,17 @@ class Parser(argparse.ArgumentParser):
         long_name = next(flag for flag in flags if flag.startswith("--"))
         variable = "S2MLX_" + (prefix + long_name[2:]).replace("-", "_").upper()
         argument.help = f"{help} [{variable}]"
-        self._settings.append(_Setting(argument.dest, variable, kind, kwargs.get("type", str),
-                                       tuple(kwargs["choices"]) if "choices" in kwargs else None,
-                                       False if kind == "flag" and default is None else default, tuple(yields_to)))
+        self._settings.append(
+            _Setting(
+                argument.dest,
+                variable,
+                kind,
+                kwargs.get("type", str),
+                tuple(kwargs["choices"]) if "choices" in kwargs else None,
+                False if kind == "flag" and default is None else default,
+                tuple(yields_to),
+            )
+        )
 
     def parse(self, argv) -> argparse.Namespace:
         """The options in force; `.given` names those typed on the command line."""
@@ -104,8 +112,9 @@ class Parser(argparse.ArgumentParser):
         for action in self._actions:
             value = getattr(args, action.dest, None)
             if value == "" or isinstance(value, list) and "" in value and action.nargs != "*":
-                raise UsageError(f"{'/'.join(action.option_strings) or action.metavar} is empty; give a value or leave "
-                                 "it out")
+                raise UsageError(
+                    f"{'/'.join(action.option_strings) or action.metavar} is empty; give a value or leave it out"
+                )
 
     def _fill(self, args):
         args.given = frozenset(s.dest for s in self._settings if getattr(args, s.dest) is not None)
@@ -143,7 +152,7 @@ def _protect(argv) -> list[str]:
     if "--" not in argv:
         return argv
     at = argv.index("--")
-    return argv[:at] + [_WORD + word for word in argv[at + 1:]]
+    return argv[:at] + [_WORD + word for word in argv[at + 1 :]]
 
 
 def _unprotect(args) -> None:

@@ -16,7 +16,7 @@ from .terminal import plain, seconds
 _LONGEST = 30.0  # s; a reference is 5 to 30
 _COUNTDOWN = 3
 _LOWEST_DB = -60.0  # left end of the meter
-_METER = 30         # characters
+_METER = 30  # characters
 
 
 def configure(parser) -> None:
@@ -24,8 +24,12 @@ def configure(parser) -> None:
 
     parser.add_argument("name", metavar="NAME", help="what the voice is called")
     parser.option("--text", metavar="TEXT", help="what you will read; default: a sentence that is shown")
-    parser.option("--language", choices=languages(), metavar="CODE",
-                  help=f"of the sentence that is shown: {', '.join(languages())}; default: yours, else en")
+    parser.option(
+        "--language",
+        choices=languages(),
+        metavar="CODE",
+        help=f"of the sentence that is shown: {', '.join(languages())}; default: yours, else en",
+    )
     parser.option("--seconds", type=float, metavar="S", help="record S seconds; default: until Enter, at most 30")
     parser.option("--input", metavar="DEV", help="input device, by number or part of its name; '?' lists")
     parser.option("--force", action="store_true", help="replace a voice of that name without asking")
@@ -36,6 +40,7 @@ def configure(parser) -> None:
 def run(args, console) -> int:
     if args.input == "?":
         from .devices import print_list
+
         return print_list(console, "inputs")
     if args.seconds is not None and not 1 <= args.seconds <= _LONGEST:
         raise UsageError(f"--seconds must be between 1 and {_LONGEST:.0f}, not {args.seconds:g}")
@@ -47,6 +52,7 @@ def run(args, console) -> int:
     from ..audio import find_input
     from ..voices import VoiceLibrary
     from .voice import save
+
     library = VoiceLibrary()
     name, replace = _settle_name(library, args, console)
     find_input(args.input)
@@ -106,6 +112,7 @@ def _sixteen_bit(samples):
     import numpy as np
 
     from ..audio import pcm16
+
     return np.frombuffer(pcm16(samples), "<i2").astype(np.float32) / 32768
 
 
@@ -125,13 +132,14 @@ def _listen(args, rate: int, console):
                 time.sleep(1)
         began = recorder.seconds
         while recorder.recording and recorder.seconds - began < limit:
-            console.progress(f"recording, {seconds(recorder.seconds - began)} of {limit:.0f} s   "
-                             f"{meter(recorder.level.peak)}{hint}")
+            console.progress(
+                f"recording, {seconds(recorder.seconds - began)} of {limit:.0f} s   {meter(recorder.level.peak)}{hint}"
+            )
             if _enter(0.05, listen=args.seconds is None):
                 break
         take = recorder.stop()
     console.clear()
-    return dataclasses.replace(take, samples=take.samples[round(began * take.rate):])
+    return dataclasses.replace(take, samples=take.samples[round(began * take.rate) :])
 
 
 def meter(peak_db: float) -> str:

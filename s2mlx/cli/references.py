@@ -14,12 +14,28 @@ _PACE = 2.5
 
 
 def add_options(parser) -> None:
-    parser.shared("-v", "--voice", action="append", metavar="NAME|PATH", yields_to=("ref", "ref_text"),
-                  help="a saved voice or a .s2voice file; '?' lists; repeat to bind speakers 0, 1, ...")
-    parser.shared("--ref", action="append", metavar="CLIP", yields_to=("voice",),
-                  help="a clip of 5-30 s to speak like; repeat for several speakers")
-    parser.shared("--ref-text", action="append", metavar="TEXT", yields_to=("voice",),
-                  help="the words spoken in CLIP, one for each --ref")
+    parser.shared(
+        "-v",
+        "--voice",
+        action="append",
+        metavar="NAME|PATH",
+        yields_to=("ref", "ref_text"),
+        help="a saved voice or a .s2voice file; '?' lists; repeat to bind speakers 0, 1, ...",
+    )
+    parser.shared(
+        "--ref",
+        action="append",
+        metavar="CLIP",
+        yields_to=("voice",),
+        help="a clip of 5-30 s to speak like; repeat for several speakers",
+    )
+    parser.shared(
+        "--ref-text",
+        action="append",
+        metavar="TEXT",
+        yields_to=("voice",),
+        help="the words spoken in CLIP, one for each --ref",
+    )
 
 
 def add_one_voice(parser, help: str) -> None:
@@ -92,8 +108,9 @@ def check_clip(path: str, text: str, console) -> None:
         raise AudioError(f"{path} is silent, or nearly so; a voice needs speech that can be heard")
     least, most = BEST_SECONDS
     if not least <= len(samples) / rate <= most:
-        console.warn(f"{path} has {seconds(len(samples) / rate)}; "
-                     f"a clip of {least:.0f} to {most:.0f} s makes a closer voice")
+        console.warn(
+            f"{path} has {seconds(len(samples) / rate)}; a clip of {least:.0f} to {most:.0f} s makes a closer voice"
+        )
     if doubt := doubtful_words(text, len(samples) / rate):
         console.warn(f"{path}: {doubt}")
 
@@ -105,8 +122,10 @@ def doubtful_words(text: str, length: float) -> str | None:
     expected = estimate_seconds(text)
     if length / _PACE <= expected <= length * _PACE:
         return None
-    return (f"its {seconds(length)} are too {'long' if expected < length else 'short'} for its words, which take about "
-            f"{seconds(expected)}; a voice needs all the words of its clip and no others")
+    return (
+        f"its {seconds(length)} are too {'long' if expected < length else 'short'} for its words, which take about "
+        f"{seconds(expected)}; a voice needs all the words of its clip and no others"
+    )
 
 
 def load_named(args) -> list:
@@ -114,6 +133,7 @@ def load_named(args) -> list:
     if not args.voice:
         return []
     from ..voices import VoiceLibrary
+
     library = VoiceLibrary()
     return [library.resolve(name) for name in args.voice]
 

@@ -29,8 +29,12 @@ def configure(parser) -> None:
     references.add_options(parser)
     option = parser.shared
     option("-f", "--file", metavar="FILE|-", help="read the text from a file, - is stdin")
-    option("-o", "--output", metavar="FILE|-",
-           help="write .wav .flac .mp3 .ogg .opus instead of playing; - is WAV on stdout")
+    option(
+        "-o",
+        "--output",
+        metavar="FILE|-",
+        help="write .wav .flac .mp3 .ogg .opus instead of playing; - is WAV on stdout",
+    )
     option("--raw", action="store_true", help="with -o: 16-bit little-endian mono samples without a header")
     option("-a", "--device", metavar="DEV", help="output device, by number or part of its name; '?' lists")
     option("--play", action="store_true", yields_to=("no_play",), help="play although -o is given")
@@ -41,8 +45,12 @@ def configure(parser) -> None:
     option("--seed", type=int, metavar="N", help="the same seed gives the same speech; default: drawn")
     option("--max-frames", type=int, metavar="N", help="longest pass, one frame is 46 ms; default 1024, or what fits")
     option("--min-frames", type=int, default=0, metavar="N", help="shortest pass; default 0")
-    option("--batch", type=int, metavar="N",
-           help="passes of a long text generated together when nobody waits for the sound; default 4")
+    option(
+        "--batch",
+        type=int,
+        metavar="N",
+        help="passes of a long text generated together when nobody waits for the sound; default 4",
+    )
     option("--pause-ms", type=int, default=250, metavar="MS", help="silence between passes of a long text; default 250")
     option("--codes", metavar="FILE.npy", help="also save the frames, int32 [num_codebooks, frames]")
     option("--trim", action="store_true", help="cut trailing silence (the speech is then made whole before it sounds)")
@@ -53,25 +61,37 @@ def configure(parser) -> None:
 def run(args, console) -> int:
     if args.voice and "?" in args.voice:
         from .voice import print_list
+
         return print_list(console)
     if args.device == "?":
         from .devices import print_list
+
         return print_list(console, "outputs")
 
     if args.text and "file" in args.given:
         raise UsageError("TEXT and -f exclude each other")
     text = read_text(args.text, args.file)
-    options = Options(temperature=args.temperature, top_p=args.top_p, top_k=args.top_k, seed=args.seed,
-                      max_frames=args.max_frames, min_frames=args.min_frames, pause_ms=args.pause_ms, batch=args.batch)
+    options = Options(
+        temperature=args.temperature,
+        top_p=args.top_p,
+        top_k=args.top_k,
+        seed=args.seed,
+        max_frames=args.max_frames,
+        min_frames=args.min_frames,
+        pause_ms=args.pause_ms,
+        batch=args.batch,
+    )
     play = _check_outputs(args)
     references.check(args, console)
     named = references.load_named(args)
     references.note_speakers(text, args.voice or args.ref, console)
     if play:
         from ..audio import find_output
+
         find_output(args.device)
 
     from .delivery import Delivery
+
     began = time.perf_counter()
     with model.open_model(args, console) as tts:
         load_seconds = time.perf_counter() - began
@@ -85,8 +105,11 @@ def run(args, console) -> int:
             job.play(args.device)
         job.run()
         if args.json:
-            job.print_json(voice=args.voice or [os.path.basename(clip) for clip in args.ref or []],
-                           load_seconds=load_seconds, on_stderr=args.output == "-")
+            job.print_json(
+                voice=args.voice or [os.path.basename(clip) for clip in args.ref or []],
+                load_seconds=load_seconds,
+                on_stderr=args.output == "-",
+            )
     return 0
 
 

@@ -29,15 +29,31 @@ GET /v1/models, /v1/audio/voices, /health. A client that closes the connection e
 
 def configure(parser) -> None:
     parser.epilog = _EPILOG
-    parser.option("--host", default="127.0.0.1", metavar="ADDRESS",
-                  help="the address to listen on; default 127.0.0.1, which only this machine reaches; 0.0.0.0 is all")
+    parser.option(
+        "--host",
+        default="127.0.0.1",
+        metavar="ADDRESS",
+        help="the address to listen on; default 127.0.0.1, which only this machine reaches; 0.0.0.0 is all",
+    )
     parser.option("--port", type=_port, default=8000, metavar="N", help="default 8000; 0 takes a free one")
-    parser.option("--api-key", metavar="KEY",
-                  help="clients must send it; better by the variable, since other users can see a command line")
-    parser.option("--cors", action="append", metavar="ORIGIN",
-                  help="a web page that may use the server, such as https://example.org, or *; repeat for several")
-    parser.option("--queue", type=_count, default=8, metavar="N",
-                  help="requests that may wait while one is served, others are sent away; default 8")
+    parser.option(
+        "--api-key",
+        metavar="KEY",
+        help="clients must send it; better by the variable, since other users can see a command line",
+    )
+    parser.option(
+        "--cors",
+        action="append",
+        metavar="ORIGIN",
+        help="a web page that may use the server, such as https://example.org, or *; repeat for several",
+    )
+    parser.option(
+        "--queue",
+        type=_count,
+        default=8,
+        metavar="N",
+        help="requests that may wait while one is served, others are sent away; default 8",
+    )
     model.add_options(parser)
     references.add_one_voice(parser, "who speaks for clients that name no voice, or one of OpenAI's")
     model.add_manners(parser)
@@ -58,8 +74,9 @@ def run(args, console) -> int:
         with model.open_model(args, console) as tts:
             tts.warm_up()
             name, also = _names(tts, args.model)
-            service = Service(tts, name, also=also, voice=voice, clip=clip, waiting=args.queue, library=library,
-                              log=log)
+            service = Service(
+                tts, name, also=also, voice=voice, clip=clip, waiting=args.queue, library=library, log=log
+            )
             if not (server.only_here or key):
                 console.warn("whoever reaches this machine may use the server; --api-key asks them for a key")
             server.listen(service, Access(key, origins, server.only_here))

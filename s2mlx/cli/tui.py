@@ -16,5 +16,10 @@ def configure(parser) -> None:
 def run(args, console) -> int:
     import s2mlx_app
 
-    return s2mlx_app.run(model=args.model, tokenizer=args.tokenizer, voice=references.one_voice(args), device=args.device,
-                         text=" ".join(args.text) or None)
+    return s2mlx_app.run(
+        model=args.model,
+        tokenizer=args.tokenizer,
+        voice=references.one_voice(args),
+        device=args.device,
+        text=" ".join(args.text) or None,
+    )

@@ -47,8 +47,12 @@ def configure(parser) -> None:
     model.add_manners(remove)
 
     restore = action("restore", _restore, "bring a removed or replaced voice back, or list those that can be")
-    restore.add_argument("which", metavar="NAME|TOKEN", nargs="?",
-                         help="the voice of that name removed last, or one by its token; default: list them")
+    restore.add_argument(
+        "which",
+        metavar="NAME|TOKEN",
+        nargs="?",
+        help="the voice of that name removed last, or one by its token; default: list them",
+    )
     model.add_manners(restore, json="print one JSON object: {restored: NAME}, or {removed: [{name, token, removed}]}")
 
     bring = action("import", _import, "save a .s2voice file under a name")
@@ -79,8 +83,11 @@ def print_list(console) -> int:
     rows = [["voice", "length", "from", "words"]]
     for info in infos:
         origin = "bundled" if info.builtin else "you"
-        rows.append([info.name, "broken", origin, info.problem] if info.problem
-                    else [info.name, seconds(info.seconds), origin, _short(info.transcript)])
+        rows.append(
+            [info.name, "broken", origin, info.problem]
+            if info.problem
+            else [info.name, seconds(info.seconds), origin, _short(info.transcript)]
+        )
     print(table(rows))
     return 0
 
@@ -97,12 +104,13 @@ def free_name(library, name: str, force: bool) -> str:
 
 def _library():
     from ..voices import VoiceLibrary
+
     return VoiceLibrary()
 
 
 def _short(text: str, width: int = 60) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= width else text[:width - 3] + "..."
+    return text if len(text) <= width else text[: width - 3] + "..."
 
 
 def _as_dict(info) -> dict:
@@ -121,10 +129,18 @@ def _show(args, console) -> int:
     if args.json:
         print(json.dumps(_as_dict(info)))
     elif info.problem is None:
-        print(table([["name", info.name], ["words", info.transcript],
-                     ["length", f"{seconds(info.seconds)}, {info.frames} frames"],
-                     ["made for", f"{info.codebooks} codebooks of {info.codebook_size}, {info.sample_rate} Hz"],
-                     ["clip", "kept" if info.has_clip else "not kept"], ["file", str(info.path)]]))
+        print(
+            table(
+                [
+                    ["name", info.name],
+                    ["words", info.transcript],
+                    ["length", f"{seconds(info.seconds)}, {info.frames} frames"],
+                    ["made for", f"{info.codebooks} codebooks of {info.codebook_size}, {info.sample_rate} Hz"],
+                    ["clip", "kept" if info.has_clip else "not kept"],
+                    ["file", str(info.path)],
+                ]
+            )
+        )
     if info.problem:
         raise VoiceError(info.problem)
     return 0
@@ -140,6 +156,7 @@ def _add(args, console) -> int:
     references.check_clip(args.clip, args.text, console)
 
     from ..audio import read_audio
+
     with model.open_model(args, console) as tts:
         clip = read_audio(args.clip, tts.sample_rate), tts.sample_rate
         console.progress("encoding the clip ...")
@@ -152,8 +169,9 @@ def save(library, name, voice, clip, force, console) -> None:
     replaced = library.add(name, voice, clip=clip, overwrite=force)
     console.note(f"saved the voice {name!r}; try: s2mlx say -v {shlex.quote(name)} Hello.")
     if replaced:
-        console.note(f"the old one comes back with: s2mlx voice remove {shlex.quote(name)} "
-                     f"&& s2mlx voice restore {replaced}")
+        console.note(
+            f"the old one comes back with: s2mlx voice remove {shlex.quote(name)} && s2mlx voice restore {replaced}"
+        )
 
 
 def _rename(args, console) -> int:
@@ -186,8 +204,11 @@ def _list_removed(args, console) -> int:
     if args.json:
         print(json.dumps({"removed": [dataclasses.asdict(voice) for voice in removed]}))
     elif removed:
-        print(table([["voice", "removed", "token"],
-                     *([voice.name, _when(voice.removed), voice.token] for voice in removed)]))
+        print(
+            table(
+                [["voice", "removed", "token"], *([voice.name, _when(voice.removed), voice.token] for voice in removed)]
+            )
+        )
     else:
         console.note("no voice was removed in the last 30 days")
     return 0
@@ -218,7 +239,7 @@ def _export(args, console) -> int:
     if os.path.isdir(target):
         target = os.path.join(target, info.name + SUFFIX)
     paths.check_ending(target, (SUFFIX,), "a voice file")
-    for file in (target, str(clip_beside(Path(target))))[:1 + args.clip]:
+    for file in (target, str(clip_beside(Path(target))))[: 1 + args.clip]:
         paths.check_writable(file)
         if os.path.isfile(file) and not args.force:
             raise VoiceError(f"{file} exists already; choose another name, or replace it with --force")

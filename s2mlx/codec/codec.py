@@ -46,8 +46,10 @@ class Codec:
         self.codebooks = Codebooks(quantizer, config)
         self.upsampler = Upsampler(quantizer, config, rope_dtype)
         self.decoder = Decoder(scope.within("decoder"), config)
-        self._build_encoder = lambda: (Encoder(scope.within("encoder"), config, rope_dtype),
-                                       Downsampler(quantizer, config, rope_dtype))
+        self._build_encoder = lambda: (
+            Encoder(scope.within("encoder"), config, rope_dtype),
+            Downsampler(quantizer, config, rope_dtype),
+        )
 
     @cached_property
     def _encoding(self) -> tuple[Encoder, Downsampler]:
@@ -56,8 +58,9 @@ class Codec:
     def stream(self) -> CodecStream:
         return CodecStream(self)
 
-    def decode(self, codes: np.ndarray, chunk: int | None = None,
-               keep_going: Callable[[], bool] = lambda: True) -> np.ndarray:
+    def decode(
+        self, codes: np.ndarray, chunk: int | None = None, keep_going: Callable[[], bool] = lambda: True
+    ) -> np.ndarray:
         """codes int32 [num_codebooks, F] -> samples float32 [F * frame_samples]. Codes are clamped to their codebook.
 
         `chunk`: frames at a time, at most _PIECE; the result does not depend on it. `keep_going` is asked between pieces.

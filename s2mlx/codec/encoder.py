@@ -49,6 +49,14 @@ class Encoder:
 
 def _transformer(config: CodecConfig, width: int, layers: int) -> TransformerConfig:
     heads = width // config.transformer_head_dim
-    return dataclasses.replace(config.rvq, dim=width, layers=layers, heads=heads, kv_heads=heads,
-                               head_dim=config.transformer_head_dim, rope_base=config.transformer_rope_base,
-                               norm_eps=config.transformer_norm_eps, window=config.encoder_window)
+    return dataclasses.replace(
+        config.rvq,
+        dim=width,
+        layers=layers,
+        heads=heads,
+        kv_heads=heads,
+        head_dim=config.transformer_head_dim,
+        rope_base=config.transformer_rope_base,
+        norm_eps=config.transformer_norm_eps,
+        window=config.encoder_window,
+    )

@@ -17,10 +17,10 @@ from .units import ConvNeXt, WindowTransformer
 
 class VectorQuantizer:
     def __init__(self, scope):
-        self.in_proj = mx.contiguous(scope.array("in_proj.weight")[..., 0].T)    # [latent, 8]
+        self.in_proj = mx.contiguous(scope.array("in_proj.weight")[..., 0].T)  # [latent, 8]
         self.out_proj = mx.contiguous(scope.array("out_proj.weight")[..., 0].T)  # [8, latent]
         self.in_bias, self.out_bias = scope.array("in_proj.bias"), scope.array("out_proj.bias")
-        self.codebook = scope.array("codebook.weight")                           # [size, 8]
+        self.codebook = scope.array("codebook.weight")  # [size, 8]
         self.directions = mx.contiguous(_normalise(self.codebook).T)
         mx.eval(self.in_proj, self.out_proj, self.codebook, self.directions)
 
@@ -41,8 +41,10 @@ class Downsampler:
 
     def __init__(self, scope, config: CodecConfig, rope_dtype: mx.Dtype):
         at = lambda i: scope.within(f"downsample.{i}")
-        self.stages = [(CausalConv(at(i).within("0.conv"), stride=factor), ConvNeXt(at(i).within("1")))
-                       for i, factor in enumerate(config.downsample_factor)]
+        self.stages = [
+            (CausalConv(at(i).within("0.conv"), stride=factor), ConvNeXt(at(i).within("1")))
+            for i, factor in enumerate(config.downsample_factor)
+        ]
         self.pre_module = WindowTransformer(scope.within("pre_module"), config.rvq, rope_dtype)
 
     def __call__(self, z: mx.array, state: StreamState) -> mx.array:
@@ -59,8 +61,10 @@ class Upsampler:
     def __init__(self, scope, config: CodecConfig, rope_dtype: mx.Dtype):
         at = lambda i: scope.within(f"upsample.{i}")
         self.post_module = WindowTransformer(scope.within("post_module"), config.rvq, rope_dtype)
-        self.stages = [(CausalTransposedConv(at(i).within("0.conv"), factor), ConvNeXt(at(i).within("1")))
-                       for i, factor in enumerate(reversed(config.downsample_factor))]
+        self.stages = [
+            (CausalTransposedConv(at(i).within("0.conv"), factor), ConvNeXt(at(i).within("1")))
+            for i, factor in enumerate(reversed(config.downsample_factor))
+        ]
 
     def __call__(self, z: mx.array, state: StreamState) -> mx.array:
         """[F, latent] -> [F * 4, latent]."""
@@ -75,8 +79,9 @@ class Codebooks:
 
     def __init__(self, scope, config: CodecConfig):
         self.books = [VectorQuantizer(scope.within("semantic_quantizer.quantizers.0"))]
-        self.books += [VectorQuantizer(scope.within(f"quantizer.quantizers.{i}"))
-                       for i in range(config.residual_codebooks)]
+        self.books += [
+            VectorQuantizer(scope.within(f"quantizer.quantizers.{i}")) for i in range(config.residual_codebooks)
+        ]
 
     def encode(self, z: mx.array) -> mx.array:
         """z [F, latent] -> codes int32 [num_codebooks, F]."""

@@ -44,8 +44,17 @@ class ConvNeXt:
         self.gamma = scope.array("gamma")
         self.fused = None
         if kernels_win():
-            self.fused = kernel.Weights(self.depthwise.weight, self.depthwise.bias, self.norm_weight, self.norm_bias,
-                                        self.up, self.up_bias, self.down, self.down_bias, self.gamma)
+            self.fused = kernel.Weights(
+                self.depthwise.weight,
+                self.depthwise.bias,
+                self.norm_weight,
+                self.norm_bias,
+                self.up,
+                self.up_bias,
+                self.down,
+                self.down_bias,
+                self.gamma,
+            )
 
     def __call__(self, x: mx.array, state: StreamState) -> mx.array:
         if self.fused is not None:

@@ -34,8 +34,16 @@ class Converted:
     is_s2_pro: bool
 
 
-def convert(source, target, type: str = "q8_0", *, force: bool = False, on_plan: Callable = lambda plan: None,
-            on_progress: Callable = lambda done, total: None, hold: Callable = nullcontext) -> Converted:
+def convert(
+    source,
+    target,
+    type: str = "q8_0",
+    *,
+    force: bool = False,
+    on_plan: Callable = lambda plan: None,
+    on_progress: Callable = lambda done, total: None,
+    hold: Callable = nullcontext,
+) -> Converted:
     """Write the model at `source` (GGUF file or checkpoint folder) to `target`: a name that ends in .gguf makes a GGUF
     file, any other a folder in MLX's layout.
 

@@ -36,8 +36,10 @@ NAMES = (MODEL, CODEC, CONFIG, TOKENIZER, *PAPERS)  # all that a folder made of 
 def write_folder(source: Source, target: Path, type: str, force: bool, on_plan, on_progress, hold) -> Converted:
     """See `convert`."""
     if type not in TYPES:
-        raise UsageError(f"an MLX folder holds {', '.join(TYPES)}, not {type}; a name that ends in .gguf makes a GGUF "
-                         "file of any type")
+        raise UsageError(
+            f"an MLX folder holds {', '.join(TYPES)}, not {type}; a name that ends in .gguf makes a GGUF "
+            "file of any type"
+        )
     made = plan(source.checkpoint, type, fits=lambda kind: kind in PACKED)
     if not source.gguf:
         check_worth(source, made)
@@ -45,8 +47,14 @@ def write_folder(source: Source, target: Path, type: str, force: bool, on_plan, 
     small = source.papers() | tokenizer
     small[CONFIG] = _json(source, _config(source, made))
     output = Output(target, source=source.path, files=NAMES, force=force)
-    files = {name: tensors for name, tensors in ((MODEL, [planned for planned in made.tensors if not _of_codec(planned)]),
-                                           (CODEC, [planned for planned in made.tensors if _of_codec(planned)])) if tensors}
+    files = {
+        name: tensors
+        for name, tensors in (
+            (MODEL, [planned for planned in made.tensors if not _of_codec(planned)]),
+            (CODEC, [planned for planned in made.tensors if _of_codec(planned)]),
+        )
+        if tensors
+    }
     heads = {name: header(part for planned in tensors for part in _parts(planned)) for name, tensors in files.items()}
     total = sum(len(head) + size for head, size in heads.values()) + sum(map(len, small.values()))
     output.check_space(total)
@@ -85,8 +93,11 @@ def _parts(planned: TensorPlan) -> list[tuple[str, str, tuple[int, ...]]]:
         return [(name, planned.kind.name, shape)]
     stem, (rows, columns) = name.removesuffix(".weight"), shape
     groups = rows, columns // affine.GROUP
-    return [(stem + ".weight", "U32", (rows, columns * affine.BITS[planned.kind] // 32)), (stem + ".scales", "F16", groups),
-            (stem + ".biases", "F16", groups)]
+    return [
+        (stem + ".weight", "U32", (rows, columns * affine.BITS[planned.kind] // 32)),
+        (stem + ".scales", "F16", groups),
+        (stem + ".biases", "F16", groups),
+    ]
 
 
 def _write(file, planned: TensorPlan, pieces: Iterator, progress) -> None:
@@ -114,7 +125,11 @@ def _config(source: Source, made: Plan) -> dict:
     for key, x in ours.items():
         both = isinstance(x, dict) and isinstance(config.get(key), dict) and key != OWN
         config[key] = config[key] | x if both else x
-    bits = {_module(planned).removesuffix(".weight"): affine.BITS[planned.kind] for planned in made.tensors if planned.kind in PACKED}
+    bits = {
+        _module(planned).removesuffix(".weight"): affine.BITS[planned.kind]
+        for planned in made.tensors
+        if planned.kind in PACKED
+    }
     if bits:
         packing = lambda n: {"group_size": affine.GROUP, "bits": n}
         usual = max(set(bits.values()), key=list(bits.values()).count)

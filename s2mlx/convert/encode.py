@@ -18,7 +18,7 @@ from .types import TensorPlan
 
 _T = GGMLQuantizationType
 PIECE = 1 << 17  # weights converted at a time: its arrays stay in the cache
-COPY = 4 << 20   # bytes copied at a time
+COPY = 4 << 20  # bytes copied at a time
 HELD = 32 << 20  # bytes of a tensor that stay in memory once they are read
 _LARGEST_HALF = 65504
 
@@ -44,12 +44,12 @@ def chunks(planned: TensorPlan, pool: ThreadPoolExecutor) -> Iterator[tuple[np.n
         if planned.same:
             step = max(COPY * len(data) // tensor.nbytes, 1)
             for at in range(0, len(data), step):
-                yield (part := data[at:at + step]), part.nbytes
+                yield (part := data[at : at + step]), part.nbytes
                 used.add(part.nbytes)
             return
         step, open_pieces = max(PIECE // tensor.shape[-1], 1), deque()
         for at in range(0, len(data), step):
-            part = data[at:at + step]
+            part = data[at : at + step]
             open_pieces.append((pool.submit(convert, part, tensor.type, planned.kind, planned.name), part.nbytes))
             if len(open_pieces) > 2 * _processors():
                 future, read = open_pieces.popleft()

@@ -96,7 +96,7 @@ def symmetric(x: np.ndarray, low: int, high: int, least: int, most: int, reach: 
         tried = np.clip(scales + np.float32(step), least, most)
         error = _error_symmetric(g, d * tried, *g.round(_inverse(d * tried), None, low, high))
         best = _kept(best, error, tried)
-    scales, = best.values
+    (scales,) = best.values
     g.round(_inverse(d * scales), None, low, high)
     return Fitted(d.astype(np.float16), scales, g.q)
 
@@ -157,8 +157,10 @@ def _refine_affine(g, levels, most, d, least, scales, minima):
     new_least = _half(np.where(regular, np.maximum((aa * bx - ab * ax) / spread, 0), least))
     sums = _rounded(g, new_d * new_scales, new_least * new_minima, levels)
     after = _error_affine(g, new_d * new_scales, new_least * new_minima, *sums).sum(0)
-    return [np.where(after < before, new, old) for new, old in
-            zip((new_d, new_least, new_scales, new_minima), (d, least, scales, minima))]
+    return [
+        np.where(after < before, new, old)
+        for new, old in zip((new_d, new_least, new_scales, new_minima), (d, least, scales, minima))
+    ]
 
 
 def _neighbours_affine(g, levels, most, d, least, scales, minima):

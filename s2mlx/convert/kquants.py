@@ -52,8 +52,10 @@ def _fields(q, width, per_byte) -> np.ndarray:
 def _six_bit_pairs(scales, minima) -> np.ndarray:
     """8 scales and 8 minima of 6 bits -> 12 bytes."""
     high = lambda v: (v[:, 4:] >> 4) << 6
-    return np.concatenate([scales[:, :4] | high(scales), minima[:, :4] | high(minima),
-                           (scales[:, 4:] & 15) | (minima[:, 4:] & 15) << 4], 1)
+    return np.concatenate(
+        [scales[:, :4] | high(scales), minima[:, :4] | high(minima), (scales[:, 4:] & 15) | (minima[:, 4:] & 15) << 4],
+        1,
+    )
 
 
 def _q2_k(f) -> np.ndarray:
@@ -64,7 +66,7 @@ def _q2_k(f) -> np.ndarray:
 def _q3_k(f) -> np.ndarray:
     q, s = _bytes(f.q, 4), _small(f.scales + np.float32(32))
     low = (s[:, :8] & 15) | (s[:, 8:] & 15) << 4
-    high = sum((s[:, 4 * i:4 * i + 4] >> 4) << (2 * i) for i in range(4))
+    high = sum((s[:, 4 * i : 4 * i + 4] >> 4) << (2 * i) for i in range(4))
     return np.concatenate([_fields(q >> 2, 1, 8), _fields(q & 3, 2, 4), low, high, _halves(f.scale)], 1)
 
 
@@ -87,9 +89,11 @@ def _q6_k(f) -> np.ndarray:
     return np.concatenate([low, _fields(q >> 4, 2, 4), _small(f.scales, np.int8).view(np.uint8), _halves(f.scale)], 1)
 
 
-_KINDS = {_T.Q2_K: (_q2_k, 16, lambda x: affine(x, 3, 15)),
-          _T.Q3_K: (_q3_k, 16, lambda x: symmetric(x, -4, 3, -32, 31, reach=1)),
-          _T.Q4_K: (_q4_k, 32, lambda x: affine(x, 15, 63)),
-          _T.Q5_K: (_q5_k, 32, lambda x: affine(x, 31, 63)),
-          _T.Q6_K: (_q6_k, 16, lambda x: symmetric(x, -32, 31, -128, 127, reach=6))}
+_KINDS = {
+    _T.Q2_K: (_q2_k, 16, lambda x: affine(x, 3, 15)),
+    _T.Q3_K: (_q3_k, 16, lambda x: symmetric(x, -4, 3, -32, 31, reach=1)),
+    _T.Q4_K: (_q4_k, 32, lambda x: affine(x, 15, 63)),
+    _T.Q5_K: (_q5_k, 32, lambda x: affine(x, 31, 63)),
+    _T.Q6_K: (_q6_k, 16, lambda x: symmetric(x, -32, 31, -128, 127, reach=6)),
+}
 KINDS = frozenset(_KINDS)

@@ -54,8 +54,10 @@ class Output:
             raise self._exists()
         for path, data in self.beside.items():
             if os.path.lexists(path) and not _holds(path, data):
-                raise S2Error(f"{path} is another one than this model needs, and models beside it may need it: it is "
-                              "never replaced; choose another folder, or move it away first")
+                raise S2Error(
+                    f"{path} is another one than this model needs, and models beside it may need it: it is "
+                    "never replaced; choose another folder, or move it away first"
+                )
 
     def _check_source(self) -> None:
         """Names can differ and mean the same: links, disks that do not tell cases apart."""
@@ -68,8 +70,9 @@ class Output:
 
     def _is_part_of_source(self) -> bool:
         """Whether it is a file of a folder; GGUF files there are not what is converted."""
-        return self.source.is_dir() and any(_same(self.path, part) for part in self.source.iterdir()
-                                            if part.suffix.lower() != ".gguf")
+        return self.source.is_dir() and any(
+            _same(self.path, part) for part in self.source.iterdir() if part.suffix.lower() != ".gguf"
+        )
 
     def _check_folder(self) -> None:
         if not self.path.is_dir():
@@ -79,8 +82,10 @@ class Output:
             raise self._exists()
         foreign = sorted(entry.name for entry in there if entry.is_dir() or not self._is_known(entry.name))
         if foreign:
-            raise S2Error(f"{self.given} holds {foreign[0]}, which no converted model has: it is not replaced; "
-                          "choose another folder, or move that away")
+            raise S2Error(
+                f"{self.given} holds {foreign[0]}, which no converted model has: it is not replaced; "
+                "choose another folder, or move that away"
+            )
 
     def _is_known(self, name: str) -> bool:
         return name in _UNNOTICED or any(fnmatchcase(name, pattern) for pattern in self.files)
@@ -92,8 +97,10 @@ class Output:
         """`S2Error` unless the disk has room for so many bytes."""
         free = shutil.disk_usage(self.path.parent).free
         if needed + _SPARE > free:
-            raise S2Error(f"{self.path} would take {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free in "
-                          f"{self.path.parent}; make room or choose another disk")
+            raise S2Error(
+                f"{self.path} would take {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free in "
+                f"{self.path.parent}; make room or choose another disk"
+            )
 
     def __enter__(self):
         if self.files is not None:

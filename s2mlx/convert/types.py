@@ -97,21 +97,29 @@ def plan(checkpoint: Checkpoint, type: str, fits=lambda kind: True) -> Plan:
             coarse[source_bits(tensor)] += 1
         tensors.append(TensorPlan(tensor, kind))
     for (wanted, kind, columns), count in swapped.items():
-        notes.append(f"{_matrices(count)} {columns} weights in a row, no whole number of {wanted.name.lower()} blocks: "
-                     f"{kind.name.lower()} instead")
+        notes.append(
+            f"{_matrices(count)} {columns} weights in a row, no whole number of {wanted.name.lower()} blocks: "
+            f"{kind.name.lower()} instead"
+        )
     for (has, kind), count in kept.items():
-        notes.append(f"{_matrices(count)} {has.name.lower()} in the source and stay so: {kind.name.lower()} would only "
-                     "be larger")
-    warnings = [f"{checkpoint.path} has matrices of {least:.3g} bits a weight, and what they lost stays lost: a file "
-                "made from the original checkpoint, f16 or q8_0 is better" for least in sorted(coarse)[:1]]
+        notes.append(
+            f"{_matrices(count)} {has.name.lower()} in the source and stay so: {kind.name.lower()} would only be larger"
+        )
+    warnings = [
+        f"{checkpoint.path} has matrices of {least:.3g} bits a weight, and what they lost stays lost: a file "
+        "made from the original checkpoint, f16 or q8_0 is better"
+        for least in sorted(coarse)[:1]
+    ]
     return Plan(type, tuple(tensors), tuple(notes), tuple(warnings))
 
 
 def check_worth(source, made: Plan) -> None:
     """`UsageError` if the result would be what the source is."""
     if all(planned.same for planned in made.tensors):
-        raise UsageError(f"every matrix of {source.path} is {made.type} already, or of fewer bits: take a smaller type, "
-                         "such as --type q4_k_m, or copy the file")
+        raise UsageError(
+            f"every matrix of {source.path} is {made.type} already, or of fewer bits: take a smaller type, "
+            "such as --type q4_k_m, or copy the file"
+        )
 
 
 def bits(kind: GGMLQuantizationType) -> float:

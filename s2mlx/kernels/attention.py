@@ -15,21 +15,38 @@ import mlx.core as mx
 
 from . import metal
 
-MAX_POSITIONS = 64      # beyond, copying the past costs more than it saves
+MAX_POSITIONS = 64  # beyond, copying the past costs more than it saves
 
 
-def fast_attention(qkv: mx.array, keys: mx.array | None, values: mx.array | None, table: mx.array, heads: int,
-                   kv_heads: int, q_gain: mx.array | None = None, k_gain: mx.array | None = None,
-                   eps: float = 1e-6) -> tuple[mx.array, mx.array, mx.array]:
+def fast_attention(
+    qkv: mx.array,
+    keys: mx.array | None,
+    values: mx.array | None,
+    table: mx.array,
+    heads: int,
+    kv_heads: int,
+    q_gain: mx.array | None = None,
+    k_gain: mx.array | None = None,
+    eps: float = 1e-6,
+) -> tuple[mx.array, mx.array, mx.array]:
     """n new positions after those in keys and values (None: there are none).
 
     -> (y [B, n, heads * head_dim], keys and values with the new positions [B, kv_heads, P + n, head_dim])."""
     arguments = qkv, keys, values, _real(table), heads, kv_heads, q_gain, k_gain, eps
     head_dim, length = arguments[3].shape[1], _positions(qkv) + (0 if keys is None else keys.shape[2])
-    key = ("fast_attention", qkv.dtype, None if keys is None else keys.dtype, head_dim, heads, kv_heads, qkv.shape[1:],
-           q_gain is None)
-    if length <= MAX_POSITIONS and metal.trusted(key, _launch_fast, fast_attention_reference,
-                                                 lambda: _sample(arguments, past=keys is not None and 3)):
+    key = (
+        "fast_attention",
+        qkv.dtype,
+        None if keys is None else keys.dtype,
+        head_dim,
+        heads,
+        kv_heads,
+        qkv.shape[1:],
+        q_gain is None,
+    )
+    if length <= MAX_POSITIONS and metal.trusted(
+        key, _launch_fast, fast_attention_reference, lambda: _sample(arguments, past=keys is not None and 3)
+    ):
         return _launch_fast(*arguments)
     return fast_attention_reference(*arguments)
 
@@ -42,18 +59,37 @@ class Past(NamedTuple):
     length: int
 
 
-def step_attention(qkv: mx.array, keys: mx.array | None, values: mx.array | None, positions: mx.array,
-                   table: mx.array, heads: int, kv_heads: int, q_gain: mx.array | None = None,
-                   k_gain: mx.array | None = None, eps: float = 1e-6, prefix: Past | None = None,
-                   body: Past | None = None) -> tuple[mx.array, mx.array, mx.array]:
+def step_attention(
+    qkv: mx.array,
+    keys: mx.array | None,
+    values: mx.array | None,
+    positions: mx.array,
+    table: mx.array,
+    heads: int,
+    kv_heads: int,
+    q_gain: mx.array | None = None,
+    k_gain: mx.array | None = None,
+    eps: float = 1e-6,
+    prefix: Past | None = None,
+    body: Past | None = None,
+) -> tuple[mx.array, mx.array, mx.array]:
     """One new position a sequence, qkv [B, 1, ...], at positions[b] (int32 [B]).
 
     Its past is `prefix`, which all share, then its own `body`, where there are such, then as much of keys and values
     [B, kv_heads, capacity, head_dim] as is missing to positions[b] (None: nothing is).
     -> (y [B, 1, heads * head_dim], key and value to append, [B, kv_heads, 1, head_dim])."""
     arguments = qkv, keys, values, positions, _real(table), heads, kv_heads, q_gain, k_gain, eps, prefix, body
-    key = ("step_attention", qkv.dtype, _any(keys, body, prefix).dtype, arguments[4].shape[1], heads, kv_heads,
-           q_gain is None, prefix is None, body is None)
+    key = (
+        "step_attention",
+        qkv.dtype,
+        _any(keys, body, prefix).dtype,
+        arguments[4].shape[1],
+        heads,
+        kv_heads,
+        q_gain is None,
+        prefix is None,
+        body is None,
+    )
     if metal.trusted(key, _launch_step, step_attention_reference, lambda: _step_sample(arguments)):
         return _launch_step(*arguments)
     return step_attention_reference(*arguments)
@@ -62,7 +98,7 @@ def step_attention(qkv: mx.array, keys: mx.array | None, values: mx.array | None
 def fast_attention_reference(qkv, keys, values, table, heads, kv_heads, q_gain=None, k_gain=None, eps=1e-6):
     """`fast_attention` in plain MLX."""
     n, past = _positions(qkv), 0 if keys is None else keys.shape[2]
-    q, k, v = _split(qkv, _real(table)[past:past + n], heads, kv_heads, q_gain, k_gain, eps)
+    q, k, v = _split(qkv, _real(table)[past : past + n], heads, kv_heads, q_gain, k_gain, eps)
     dtype = qkv.dtype if keys is None else keys.dtype
     k, v = k.astype(dtype), v.astype(dtype)
     if keys is not None:
@@ -71,14 +107,15 @@ def fast_attention_reference(qkv, keys, values, table, heads, kv_heads, q_gain=N
     return _attend(q, k, v, visible).astype(qkv.dtype).reshape(*qkv.shape[:-1], -1), k, v
 
 
-def step_attention_reference(qkv, keys, values, positions, table, heads, kv_heads, q_gain=None, k_gain=None, eps=1e-6,
-                             prefix=None, body=None):
+def step_attention_reference(
+    qkv, keys, values, positions, table, heads, kv_heads, q_gain=None, k_gain=None, eps=1e-6, prefix=None, body=None
+):
     """`step_attention` in plain MLX."""
     parts = [] if keys is None else [(keys, values)]
     for part in (body, prefix):
         if part is not None:
             repeats = qkv.shape[0] // part.keys.shape[0]
-            parts.insert(0, [mx.repeat(a[:, :, :part.length], repeats, axis=0) for a in part[:2]])
+            parts.insert(0, [mx.repeat(a[:, :, : part.length], repeats, axis=0) for a in part[:2]])
     keys, values = (mx.concatenate(part, axis=2) for part in zip(*parts))
     q, k, v = _split(qkv, _real(table)[positions][:, None], heads, kv_heads, q_gain, k_gain, eps)
     k, v = k.astype(keys.dtype), v.astype(keys.dtype)
@@ -91,7 +128,7 @@ def _split(qkv, table, heads, kv_heads, q_gain, k_gain, eps):
     """q, k, v float32 [B, heads, n, head_dim], normalised and rotated; `table` [n or B and n, head_dim]."""
     batch, n = qkv.shape[0], _positions(qkv)
     x = qkv.astype(mx.float32).reshape(batch, n, heads + 2 * kv_heads, -1)
-    q, k, v = x[:, :, :heads], x[:, :, heads:heads + kv_heads], x[:, :, heads + kv_heads:]
+    q, k, v = x[:, :, :heads], x[:, :, heads : heads + kv_heads], x[:, :, heads + kv_heads :]
     if q_gain is not None:
         q = mx.fast.rms_norm(q, q_gain.astype(mx.float32), eps)
         k = mx.fast.rms_norm(k, k_gain.astype(mx.float32), eps)
@@ -107,8 +144,13 @@ def _split(qkv, table, heads, kv_heads, q_gain, k_gain, eps):
 def _attend(q, k, v, visible):
     """-> float32 [B, n, heads * head_dim]."""
     batch, heads, n, head_dim = q.shape
-    y = mx.fast.scaled_dot_product_attention(q, k.astype(mx.float32), v.astype(mx.float32), scale=head_dim**-0.5,
-                                             mask=mx.broadcast_to(visible, (batch, heads, n, k.shape[2])))
+    y = mx.fast.scaled_dot_product_attention(
+        q,
+        k.astype(mx.float32),
+        v.astype(mx.float32),
+        scale=head_dim**-0.5,
+        mask=mx.broadcast_to(visible, (batch, heads, n, k.shape[2])),
+    )
     return y.transpose(0, 2, 1, 3).reshape(batch, n, -1)
 
 
@@ -135,15 +177,31 @@ def _launch_fast(qkv, keys, values, table, heads, kv_heads, q_gain, k_gain, eps)
     batch, n = qkv.shape[0], _positions(qkv)
     past, dtype = (0, qkv.dtype) if keys is None else (keys.shape[2], keys.dtype)
     head_dim = table.shape[1]
-    norm, unused = q_gain is not None, table        # an input that the kernel does not read still needs an array
+    norm, unused = q_gain is not None, table  # an input that the kernel does not read still needs an array
     simdgroups = min(heads // kv_heads * n, 32)
     whole = (batch, kv_heads, past + n, head_dim), dtype
     return metal.load("fast_attention.metal")["fast_attention"](
-        [qkv, keys if past else qkv, values if past else qkv, table, q_gain if norm else unused,
-         k_gain if norm else unused, metal.scalar(eps)],
-        grid=(32 * simdgroups, kv_heads, batch), threadgroup=(32 * simdgroups, 1, 1),
+        [
+            qkv,
+            keys if past else qkv,
+            values if past else qkv,
+            table,
+            q_gain if norm else unused,
+            k_gain if norm else unused,
+            metal.scalar(eps),
+        ],
+        grid=(32 * simdgroups, kv_heads, batch),
+        threadgroup=(32 * simdgroups, 1, 1),
         outputs=[((*qkv.shape[:-1], heads * head_dim), qkv.dtype), whole, whole],
-        T=qkv.dtype, C=dtype, D=head_dim, HEADS=heads, KV_HEADS=kv_heads, N=n, PAST=bool(past), NORM=norm)
+        T=qkv.dtype,
+        C=dtype,
+        D=head_dim,
+        HEADS=heads,
+        KV_HEADS=kv_heads,
+        N=n,
+        PAST=bool(past),
+        NORM=norm,
+    )
 
 
 def _launch_step(qkv, keys, values, positions, table, heads, kv_heads, q_gain, k_gain, eps, prefix, body):
@@ -151,16 +209,37 @@ def _launch_step(qkv, keys, values, positions, table, heads, kv_heads, q_gain, k
     norm, unused = q_gain is not None, table
     nothing = Past(*[_any(keys, body, prefix)] * 2, 0)
     first, middle, last = prefix or nothing, body or nothing, nothing if keys is None else Past(keys, values, 0)
-    simdgroups = 32 if head_dim <= 128 else 16       # what threadgroup memory holds
+    simdgroups = 32 if head_dim <= 128 else 16  # what threadgroup memory holds
     new = (batch, kv_heads, 1, head_dim), last.keys.dtype
     return metal.load("step_attention.metal")["step_attention"](
-        [qkv, last.keys, last.values, first.keys, first.values, middle.keys, middle.values,
-         _lengths(first.length, middle.length), positions.astype(mx.int32), table, q_gain if norm else unused,
-         k_gain if norm else unused, metal.scalar(eps)],
-        grid=(32 * simdgroups, heads, batch), threadgroup=(32 * simdgroups, 1, 1),
+        [
+            qkv,
+            last.keys,
+            last.values,
+            first.keys,
+            first.values,
+            middle.keys,
+            middle.values,
+            _lengths(first.length, middle.length),
+            positions.astype(mx.int32),
+            table,
+            q_gain if norm else unused,
+            k_gain if norm else unused,
+            metal.scalar(eps),
+        ],
+        grid=(32 * simdgroups, heads, batch),
+        threadgroup=(32 * simdgroups, 1, 1),
         outputs=[((*qkv.shape[:-1], heads * head_dim), qkv.dtype), new, new],
-        T=qkv.dtype, C=last.keys.dtype, D=head_dim, HEADS=heads, KV_HEADS=kv_heads, NORM=norm,
-        PREFIX=prefix is not None, BODY=body is not None, SIMDGROUPS=simdgroups)
+        T=qkv.dtype,
+        C=last.keys.dtype,
+        D=head_dim,
+        HEADS=heads,
+        KV_HEADS=kv_heads,
+        NORM=norm,
+        PREFIX=prefix is not None,
+        BODY=body is not None,
+        SIMDGROUPS=simdgroups,
+    )
 
 
 def _sample(arguments, past):

@@ -24,9 +24,17 @@ class Format(NamedTuple):
     weights: int
 
 
-FORMATS = {0: Format("F32", 64, 16), 1: Format("F16", 32, 16), 30: Format("BF16", 32, 16), 8: Format("Q8_0", 34, 32),
-           10: Format("Q2_K", 84, 256), 11: Format("Q3_K", 110, 256), 12: Format("Q4_K", 144, 256),
-           13: Format("Q5_K", 176, 256), 14: Format("Q6_K", 210, 256)}
+FORMATS = {
+    0: Format("F32", 64, 16),
+    1: Format("F16", 32, 16),
+    30: Format("BF16", 32, 16),
+    8: Format("Q8_0", 34, 32),
+    10: Format("Q2_K", 84, 256),
+    11: Format("Q3_K", 110, 256),
+    12: Format("Q4_K", 144, 256),
+    13: Format("Q5_K", 176, 256),
+    14: Format("Q6_K", 210, 256),
+}
 
 
 def readable(row_bytes: int, format: int) -> bool:
@@ -54,11 +62,17 @@ def sample_blocks(format: int, rows: int, k: int, seed: int = 0) -> mx.array:
         return values.view(mx.uint8)
     raw = random.integers(0, 256, (rows, k // f.weights, f.bytes), dtype=np.uint8)
     for at, size in _SCALES[f.name]:
-        raw[..., at:at + 2] = (random.uniform(0.5, 1, raw.shape[:2] + (1,)) * size).astype(np.float16).view(np.uint8)
+        raw[..., at : at + 2] = (random.uniform(0.5, 1, raw.shape[:2] + (1,)) * size).astype(np.float16).view(np.uint8)
     return mx.array(raw.reshape(rows, -1))
 
 
 _FLOATS = {"F32": mx.float32, "F16": mx.float16, "BF16": mx.bfloat16}
 # (byte, size that keeps weights near 1) of each float16 in a block
-_SCALES = {"Q8_0": [(0, 1 / 64)], "Q2_K": [(80, 1 / 24), (82, 1 / 16)], "Q3_K": [(108, 1 / 64)],
-           "Q4_K": [(0, 1 / 256), (2, 1 / 32)], "Q5_K": [(0, 1 / 512), (2, 1 / 32)], "Q6_K": [(208, 1 / 2048)]}
+_SCALES = {
+    "Q8_0": [(0, 1 / 64)],
+    "Q2_K": [(80, 1 / 24), (82, 1 / 16)],
+    "Q3_K": [(108, 1 / 64)],
+    "Q4_K": [(0, 1 / 256), (2, 1 / 32)],
+    "Q5_K": [(0, 1 / 512), (2, 1 / 32)],
+    "Q6_K": [(208, 1 / 2048)],
+}

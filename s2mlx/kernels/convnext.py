@@ -38,12 +38,17 @@ def convnext(x: mx.array, past: mx.array, weights: Weights, eps: float = 1e-6) -
     return y, past
 
 
-def depthwise_norm(x: mx.array, past: mx.array, weight: mx.array, bias: mx.array, gain: mx.array, shift: mx.array,
-                   eps: float) -> tuple[mx.array, mx.array]:
+def depthwise_norm(
+    x: mx.array, past: mx.array, weight: mx.array, bias: mx.array, gain: mx.array, shift: mx.array, eps: float
+) -> tuple[mx.array, mx.array]:
     """LayerNorm of the depthwise causal convolution, weight [K, C] -> (y [T, C], next past)."""
     arguments = x, past, weight, bias, gain, shift, eps
-    if metal.trusted(("depthwise_norm", x.dtype, weight.dtype, weight.shape), _launch, depthwise_norm_reference,
-                     lambda: (_sample(x, 3), _sample(past), *map(_sample, arguments[2:6]), eps)):
+    if metal.trusted(
+        ("depthwise_norm", x.dtype, weight.dtype, weight.shape),
+        _launch,
+        depthwise_norm_reference,
+        lambda: (_sample(x, 3), _sample(past), *map(_sample, arguments[2:6]), eps),
+    ):
         return _launch(*arguments)
     return depthwise_norm_reference(*arguments)
 
@@ -52,7 +57,7 @@ def depthwise_norm_reference(x, past, weight, bias, gain, shift, eps):
     """`depthwise_norm` in plain MLX."""
     length, taps = x.shape[0], weight.shape[0]
     whole = mx.concatenate([past, x])
-    y = sum(whole[k:k + length] * weight[k] for k in range(taps)) + bias
+    y = sum(whole[k : k + length] * weight[k] for k in range(taps)) + bias
     return mx.fast.layer_norm(y, gain, shift, eps), mx.contiguous(whole[length:])
 
 
@@ -60,8 +65,12 @@ def _launch(x, past, weight, bias, gain, shift, eps):
     (length, channels), taps = x.shape, weight.shape[0]
     return metal.load("convnext.metal")["depthwise_norm"](
         [x, past, weight, bias, gain, shift, metal.scalar(eps)],
-        grid=(_THREADS, length, 1), threadgroup=(_THREADS, 1, 1),
-        outputs=[((length, channels), mx.float32), ((taps - 1, channels), mx.float32)], C=channels, K=taps)
+        grid=(_THREADS, length, 1),
+        threadgroup=(_THREADS, 1, 1),
+        outputs=[((length, channels), mx.float32), ((taps - 1, channels), mx.float32)],
+        C=channels,
+        K=taps,
+    )
 
 
 def _sample(like: mx.array, rows: int | None = None) -> mx.array:

@@ -34,14 +34,33 @@ class Kernel:
 
     @cached_property
     def built(self):
-        return mx.fast.metal_kernel(name="s2_" + self.name, input_names=list(self.inputs),
-                                    output_names=list(self.outputs), header=self.header, source=self.body)
+        return mx.fast.metal_kernel(
+            name="s2_" + self.name,
+            input_names=list(self.inputs),
+            output_names=list(self.outputs),
+            header=self.header,
+            source=self.body,
+        )
 
-    def __call__(self, inputs: list[mx.array], *, grid: tuple[int, int, int], threadgroup: tuple[int, int, int],
-                 outputs: list[tuple[tuple[int, ...], mx.Dtype]], **template) -> list[mx.array]:
+    def __call__(
+        self,
+        inputs: list[mx.array],
+        *,
+        grid: tuple[int, int, int],
+        threadgroup: tuple[int, int, int],
+        outputs: list[tuple[tuple[int, ...], mx.Dtype]],
+        **template,
+    ) -> list[mx.array]:
         """Launch: `grid` and `threadgroup` count threads, `outputs` gives shape and type of each output."""
-        return launch(self.built, inputs=inputs, template=list(template.items()), grid=grid, threadgroup=threadgroup,
-                      output_shapes=[shape for shape, _ in outputs], output_dtypes=[dtype for _, dtype in outputs])
+        return launch(
+            self.built,
+            inputs=inputs,
+            template=list(template.items()),
+            grid=grid,
+            threadgroup=threadgroup,
+            output_shapes=[shape for shape, _ in outputs],
+            output_dtypes=[dtype for _, dtype in outputs],
+        )
 
 
 def launch(kernel, **request) -> list[mx.array]:
@@ -55,8 +74,10 @@ def load(file: str) -> dict[str, Kernel]:
     header, *parts = _BODY.split(_text(file))
     header = _INCLUDE.sub(lambda m: _BODY.split(_text(m.group(1)))[0], header)
     names = lambda text: tuple(n.strip() for n in text.replace("//:", "").split(","))
-    return {name: Kernel(name, names(inputs), names(outputs), header, body)
-            for name, inputs, outputs, body in zip(*[iter(parts)] * 4)}
+    return {
+        name: Kernel(name, names(inputs), names(outputs), header, body)
+        for name, inputs, outputs, body in zip(*[iter(parts)] * 4)
+    }
 
 
 def _text(file: str) -> str:
@@ -81,8 +102,9 @@ def trusted(key: tuple, kernel: Callable, reference: Callable, sample: Callable[
         fault = _fault(kernel, reference, sample())
         _verdicts[key] = fault is None
         if fault:
-            warnings.warn(f"Metal kernel {key[0]} is off, plain MLX takes its place: {fault}", RuntimeWarning,
-                          stacklevel=3)
+            warnings.warn(
+                f"Metal kernel {key[0]} is off, plain MLX takes its place: {fault}", RuntimeWarning, stacklevel=3
+            )
     return _verdicts[key]
 
 
@@ -91,7 +113,7 @@ def _fault(kernel, reference, arguments) -> str | None:
     try:
         got = as_list(kernel(*arguments))
         mx.eval(got)
-    except (RuntimeError, ValueError) as error:    # what MLX raises for text, or a threadgroup, that Metal refuses
+    except (RuntimeError, ValueError) as error:  # what MLX raises for text, or a threadgroup, that Metal refuses
         return str(error).strip().splitlines()[0]
     if not all(_agree(a, b) for a, b in zip(got, as_list(reference(*arguments)))):
         return "it computes something else on this machine"
@@ -102,7 +124,7 @@ def _agree(a: mx.array, b: mx.array) -> bool:
     if not mx.issubdtype(a.dtype, mx.floating):
         return mx.array_equal(a, b).item()
     a, b = a.astype(mx.float32), b.astype(mx.float32)
-    return mx.max(mx.abs(a - b)).item() <= TOLERANCE * mx.max(mx.abs(b)).item() + 1e-6      # false with a NaN
+    return mx.max(mx.abs(a - b)).item() <= TOLERANCE * mx.max(mx.abs(b)).item() + 1e-6  # false with a NaN
 
 
 @cache

@@ -18,7 +18,7 @@ from .dequantize import dequantize
 MAX_VECTORS = 8
 # Each launch reads the blocks, ~1 byte a weight; opening a matrix writes and reads 4 bytes more for each.
 MOST_VECTORS = 32
-_SIMDGROUPS = 2         # per threadgroup; qmv.metal counts on it
+_SIMDGROUPS = 2  # per threadgroup; qmv.metal counts on it
 
 
 def qmv(w: mx.array, x: mx.array, format: int) -> mx.array:
@@ -75,8 +75,9 @@ def _choose(name, reference, weights, x, format, *rest):
     vectors = x.size // x.shape[-1]
     launches = metal.groups(vectors, MAX_VECTORS)
     each = metal.groups(vectors, launches) if launches else 0
-    if not 0 < vectors <= MOST_VECTORS or not metal.trusted((name, int(format), each, x.dtype), _KERNELS[name],
-                                                            reference, lambda: _sample(name, format, each, x.dtype)):
+    if not 0 < vectors <= MOST_VECTORS or not metal.trusted(
+        (name, int(format), each, x.dtype), _KERNELS[name], reference, lambda: _sample(name, format, each, x.dtype)
+    ):
         return reference(*weights, x, *rest, format)
     if launches == 1:
         return _launch(name, weights, x, rest, format, vectors)
@@ -94,7 +95,7 @@ def _launch(name, weights, x, rest, format, vectors):
     if x.ndim == 2:
         return kernel([*weights, x, *rest], **plan)[0]
     if name == "qmv_add":
-        rest = rest[0].reshape(vectors, rows),
+        rest = (rest[0].reshape(vectors, rows),)
     return kernel([*weights, x.reshape(vectors, k), *rest], **plan)[0].reshape(*x.shape[:-1], rows)
 
 
@@ -103,17 +104,24 @@ def _plan(name, format, rows, vectors, dtype):
     """How a kernel is launched: the same in every layer and frame, so worked out once."""
     rows_each = (4 if vectors <= 2 else 2) // (2 if name == "qmv_norm_swiglu" else 1)
     threads = 32 * _SIMDGROUPS
-    return dict(grid=(threads * metal.groups(rows, rows_each * _SIMDGROUPS), 1, 1), threadgroup=(threads, 1, 1),
-                outputs=[((vectors, rows), dtype)], FORMAT=format, T=dtype, M=vectors)
+    return dict(
+        grid=(threads * metal.groups(rows, rows_each * _SIMDGROUPS), 1, 1),
+        threadgroup=(threads, 1, 1),
+        outputs=[((vectors, rows), dtype)],
+        FORMAT=format,
+        T=dtype,
+        M=vectors,
+    )
 
 
 def _kernel(name):
     """The launch of `name` with the arguments of its public function."""
+
     def launch(*arguments):
         *arrays, format = arguments
         count = 2 if name == "qmv_norm_swiglu" else 1
         x = arrays[count]
-        return _launch(name, arrays[:count], x, tuple(arrays[count + 1:]), format, x.size // x.shape[-1])
+        return _launch(name, arrays[:count], x, tuple(arrays[count + 1 :]), format, x.size // x.shape[-1])
 
     return launch
 

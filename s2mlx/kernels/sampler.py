@@ -19,7 +19,7 @@ import mlx.core as mx
 from ..device import on_gpu
 from . import metal
 
-MAX_TOP_K = 256         # what the kernel's threadgroup memory holds; more than that takes the reference
+MAX_TOP_K = 256  # what the kernel's threadgroup memory holds; more than that takes the reference
 _SIMDGROUPS = 16
 
 
@@ -39,8 +39,9 @@ def draw(logits: mx.array, uniforms: mx.array, settings: SamplerSettings) -> mx.
     return _choose(logits, uniforms, _ones(batch, 1), _ones(batch), settings, False)[0]
 
 
-def draw_semantic(logits: mx.array, uniforms: mx.array, window: mx.array, may_end: mx.array,
-                  settings: SamplerSettings) -> tuple[mx.array, mx.array]:
+def draw_semantic(
+    logits: mx.array, uniforms: mx.array, window: mx.array, may_end: mx.array, settings: SamplerSettings
+) -> tuple[mx.array, mx.array]:
     """logits [B, n], uniforms float32 [B, 2], window int32 [B, w], may_end int32 [B] (0 closes the last column)
     -> tokens int32 [B], window with the token at its end and its oldest gone."""
     return _choose(logits, uniforms, window, may_end, settings, True)
@@ -53,7 +54,7 @@ def sampler_reference(logits, uniforms, window, may_end, settings, again):
         logits = mx.where(_only(n, n - 1) & (may_end[:, None] == 0), -mx.inf, logits)
     order = mx.argsort(-logits, axis=-1)
     if 0 < settings.top_k < n:
-        order = order[:, :settings.top_k]
+        order = order[:, : settings.top_k]
     values = mx.take_along_axis(logits, order, axis=-1)
     mass = mx.cumsum(mx.exp(values - mx.logsumexp(logits, axis=-1, keepdims=True)), axis=-1)
 
@@ -95,9 +96,15 @@ def _launch(logits, uniforms, window, may_end, settings, again):
     batch, length = window.shape
     return metal.load("sampler.metal")["sampler"](
         [logits, _settings(settings), uniforms, window, may_end],
-        grid=(32 * _SIMDGROUPS, batch, 1), threadgroup=(32 * _SIMDGROUPS, 1, 1),
+        grid=(32 * _SIMDGROUPS, batch, 1),
+        threadgroup=(32 * _SIMDGROUPS, 1, 1),
         outputs=[((batch,), mx.int32), ((batch, length), mx.int32)],
-        T=logits.dtype, AGAIN=again, WINDOW=length, SIMDGROUPS=_SIMDGROUPS, LIMIT=MAX_TOP_K)
+        T=logits.dtype,
+        AGAIN=again,
+        WINDOW=length,
+        SIMDGROUPS=_SIMDGROUPS,
+        LIMIT=MAX_TOP_K,
+    )
 
 
 @lru_cache(64)
@@ -126,5 +133,11 @@ def _sample(arguments):
     logits = mx.random.normal((2, 300), key=mx.random.key(0)) * 3
     tokens = mx.array([[3] * window.shape[1], [-1] * window.shape[1]], mx.int32)
     uniforms = mx.array([[0.3, 0.6], [0.9, 0.2]])
-    return (logits.astype(arguments[0].dtype), uniforms if again else uniforms[:, :1], tokens,
-            mx.array([1, 0], mx.int32), SamplerSettings(0.8, 0.8, 30), again)
+    return (
+        logits.astype(arguments[0].dtype),
+        uniforms if again else uniforms[:, :1],
+        tokens,
+        mx.array([1, 0], mx.int32),
+        SamplerSettings(0.8, 0.8, 30),
+        again,
+    )

@@ -21,7 +21,7 @@ from .. import device
 from ..kernels.attention import Past, fast_attention, step_attention
 
 _STEP = 256  # positions by which a cache grows
-_TAIL = 64   # positions that are copied at every step; as often as this, everything is
+_TAIL = 64  # positions that are copied at every step; as often as this, everything is
 
 
 class KVCache:
@@ -102,8 +102,19 @@ class KVCache:
         prefix = self.prefix and Past(*self.prefix._past(layer), self.prefix.offset)
         own = self._own_length()
         body = Past(self.keys[layer], self.values[layer], own) if own else None
-        y, k, v = step_attention(qkv, *(pair or (None, None)), self._positions, table, heads.count, heads.kv_count,
-                                 heads.q_gain, heads.k_gain, heads.eps, prefix, body)
+        y, k, v = step_attention(
+            qkv,
+            *(pair or (None, None)),
+            self._positions,
+            table,
+            heads.count,
+            heads.kv_count,
+            heads.q_gain,
+            heads.k_gain,
+            heads.eps,
+            prefix,
+            body,
+        )
         new = k.astype(self.dtype), v.astype(self.dtype)
         pair = pair or _handles([_empty((*k.shape[:2], _TAIL, k.shape[3]), self.dtype)] * 2)
         for store, one in zip(pair, new):
@@ -153,7 +164,9 @@ class BatchCache:
         return [row.rotation(rope, heads, 1, length) for row in self.rows]
 
     def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: list[mx.array]) -> mx.array:
-        return mx.concatenate([row.attend(layer, qkv[i : i + 1], 1, heads, table[i]) for i, row in enumerate(self.rows)])
+        return mx.concatenate(
+            [row.attend(layer, qkv[i : i + 1], 1, heads, table[i]) for i, row in enumerate(self.rows)]
+        )
 
     def advance(self, length: int) -> None:
         for row in self.rows:
@@ -177,8 +190,9 @@ class FrameCache:
         past = self.past[layer]
         if device.kernels_available():
             rows = qkv if qkv.shape[0] == batch else qkv.reshape(batch, -1, qkv.shape[1])
-            y, *self.past[layer] = fast_attention(rows, *(past or (None, None)), table, heads.count, heads.kv_count,
-                                                  heads.q_gain, heads.k_gain, heads.eps)
+            y, *self.past[layer] = fast_attention(
+                rows, *(past or (None, None)), table, heads.count, heads.kv_count, heads.q_gain, heads.k_gain, heads.eps
+            )
             return y if y.ndim == 2 else y.reshape(qkv.shape[0], -1)
         q, k, v = heads.split(qkv, batch, table)
         if past is not None:

@@ -63,14 +63,29 @@ class CausalConv:
         self.weight = mx.contiguous(weight.transpose(0, 2, 1) if self.by_mlx else weight.transpose(2, 1, 0))
         mx.eval(self.weight, self.bias)
 
-    def __call__(self, x: mx.array, state: StreamState, *, snake: Snake | None = None, tanh: bool = False,
-                 residual: mx.array | None = None) -> mx.array:
+    def __call__(
+        self,
+        x: mx.array,
+        state: StreamState,
+        *,
+        snake: Snake | None = None,
+        tanh: bool = False,
+        residual: mx.array | None = None,
+    ) -> mx.array:
         """x [T, in] -> residual + tanh(conv(snake(x))) [T / stride, out]; what is not asked for is left out."""
         if self.fused:
             past = state.tails.get(self.name)
             past = kernel.start(self.weight, self.dilation) if past is None else past
-            y, past = kernel.conv(x, past, self.weight, self.bias, dilation=self.dilation, residual=residual,
-                                  alpha=None if snake is None else snake.alpha, activation="tanh" if tanh else None)
+            y, past = kernel.conv(
+                x,
+                past,
+                self.weight,
+                self.bias,
+                dilation=self.dilation,
+                residual=residual,
+                alpha=None if snake is None else snake.alpha,
+                activation="tanh" if tanh else None,
+            )
             if past is not None:
                 state.tails[self.name] = past
             return y
@@ -84,8 +99,10 @@ class CausalConv:
             return mx.conv1d(x[None], self.weight.astype(x.dtype), stride=self.stride, dilation=self.dilation)[0]
         # MLX's dilated convolution on the CPU is a scalar loop; a sum of taps has the same numbers 5 to 70 times faster
         length = (x.shape[0] - self.reach) // self.stride + 1
-        taps = [slice(k * self.dilation, k * self.dilation + (length - 1) * self.stride + 1, self.stride)
-                for k in range(self.kernel)]
+        taps = [
+            slice(k * self.dilation, k * self.dilation + (length - 1) * self.stride + 1, self.stride)
+            for k in range(self.kernel)
+        ]
         if host_blas():
             return _sum_of_taps_host(x, self.weight, taps)
         return sum(x[tap] @ w for tap, w in zip(taps, self.weight))
@@ -118,8 +135,9 @@ class CausalTransposedConv:
         if self.fused:
             past = state.tails.get(self.name)
             past = kernel.start(self.weight) if past is None else past
-            y, past = kernel.conv_transpose(x, past, self.weight, self.bias, self.stride,
-                                            alpha=None if snake is None else snake.alpha)
+            y, past = kernel.conv_transpose(
+                x, past, self.weight, self.bias, self.stride, alpha=None if snake is None else snake.alpha
+            )
             if past is not None:
                 state.tails[self.name] = past
             return y

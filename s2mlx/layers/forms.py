@@ -108,8 +108,9 @@ class Affine:
         if x.size > FEW_ROWS * x.shape[-1] and not on_gpu():
             return _by_pieces(x, self.shape, lambda part: affine.values(*(a[part] for a in self.arrays), self.bits))
         # float32 scales make MLX compute in float32 whatever x is; half precision would be slow on the CPU, and inexact
-        return mx.quantized_matmul(x, *self.arrays, transpose=True, group_size=affine.GROUP,
-                                   bits=self.bits).astype(x.dtype)
+        return mx.quantized_matmul(x, *self.arrays, transpose=True, group_size=affine.GROUP, bits=self.bits).astype(
+            x.dtype
+        )
 
     def rows(self, ids):
         if on_gpu():

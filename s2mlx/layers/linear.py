@@ -88,5 +88,8 @@ def _form(tensor):
     return Affine(*tensor.convert(lambda part: affine.pack(part, kind)), affine.BITS[kind])
 
 
-_FLOATS = {GGMLQuantizationType.F32: mx.float32, GGMLQuantizationType.F16: mx.float16,
-           GGMLQuantizationType.BF16: mx.bfloat16}
+_FLOATS = {
+    GGMLQuantizationType.F32: mx.float32,
+    GGMLQuantizationType.F16: mx.float16,
+    GGMLQuantizationType.BF16: mx.bfloat16,
+}

@@ -37,8 +37,10 @@ class SwiGLU:
 
     def __init__(self, scope):
         self.w1, self.w3 = scope.linear("w1"), scope.linear("w3")
-        self.raw = all(isinstance(w.form, RawBlocks) and w.bias is None for w in (self.w1, self.w3)) \
+        self.raw = (
+            all(isinstance(w.form, RawBlocks) and w.bias is None for w in (self.w1, self.w3))
             and self.w1.form.kind == self.w3.form.kind
+        )
         if not self.raw:
             self.both = Linear.joined([self.w1, self.w3])
             self.w1 = self.w3 = None

@@ -53,8 +53,16 @@ class State:
 
 
 class DualAR:
-    def __init__(self, scope, config: ModelConfig, end_id: int, *, rope_dtype: mx.Dtype = mx.bfloat16,
-                 cache_dtype: mx.Dtype = mx.float32, first_in_window: bool = False):
+    def __init__(
+        self,
+        scope,
+        config: ModelConfig,
+        end_id: int,
+        *,
+        rope_dtype: mx.Dtype = mx.bfloat16,
+        cache_dtype: mx.Dtype = mx.float32,
+        first_in_window: bool = False,
+    ):
         """cache_dtype: of keys and values of the past. first_in_window: the first semantic token counts as repeatable
         (s2.cpp); the official code leaves it out."""
         self.config, self.cache_dtype, self.first_in_window = config, cache_dtype, first_in_window

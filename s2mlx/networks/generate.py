@@ -44,16 +44,26 @@ def check_room(prompt: int, max_frames: int | None, context: int) -> int:
     many as fit."""
     room = context - prompt
     if room < 1:
-        raise GenerationError(f"the prompt takes {prompt} positions and the model has {context}: "
-                              "shorten the text or the reference")
+        raise GenerationError(
+            f"the prompt takes {prompt} positions and the model has {context}: shorten the text or the reference"
+        )
     if max_frames is not None and max_frames > room:
-        raise GenerationError(f"{max_frames} frames do not fit after a prompt of {prompt} positions in a context of "
-                              f"{context}: at most {room}")
+        raise GenerationError(
+            f"{max_frames} frames do not fit after a prompt of {prompt} positions in a context of "
+            f"{context}: at most {room}"
+        )
     return min(DEFAULT_MAX_FRAMES, room) if max_frames is None else max_frames
 
 
-def generate(model: DualAR, request: Generation, sampling: Sampling, *, cache: KVCache | None = None,
-             keep_going: Callable[[], bool] = lambda: True, ahead: bool | None = None) -> Iterator[Frame]:
+def generate(
+    model: DualAR,
+    request: Generation,
+    sampling: Sampling,
+    *,
+    cache: KVCache | None = None,
+    keep_going: Callable[[], bool] = lambda: True,
+    ahead: bool | None = None,
+) -> Iterator[Frame]:
     """Yield frames, then one item with the finish reason: stop, length or cancelled.
 
     cache: the past, of which `request.matrix` is the continuation; it is written to. keep_going: asked before every piece

@@ -40,10 +40,16 @@ class _Lane:
         return next(self.rows), self.built > self.request.min_frames
 
 
-def generate_batch(model: DualAR, requests: Iterable[Generation], sampling: Sampling, *,
-                   cache: Callable[[], KVCache], width: Callable[[], int],
-                   keep_going: Callable[[], bool] = lambda: True,
-                   ahead: bool | None = None) -> Iterator[tuple[int, Frame]]:
+def generate_batch(
+    model: DualAR,
+    requests: Iterable[Generation],
+    sampling: Sampling,
+    *,
+    cache: Callable[[], KVCache],
+    width: Callable[[], int],
+    keep_going: Callable[[], bool] = lambda: True,
+    ahead: bool | None = None,
+) -> Iterator[tuple[int, Frame]]:
     """Yield (number of the request, frame) as they come, and for each request one last item with its finish reason.
 
     requests: asked for the next one when there is room for it. cache() makes the past that every request's matrix

@@ -24,8 +24,15 @@ _CACHE_BYTES = 512 << 20  # freed buffers that MLX may keep for reuse
 class Model:
     """dual_ar is None in a codec-only file, codec None in a file without one; asking for what is absent is an error."""
 
-    def __init__(self, path: Path, config: ModelConfig, tokenizer: Tokenizer | None, dual_ar: DualAR | None,
-                 codec: Codec | None, packed_bytes: int):
+    def __init__(
+        self,
+        path: Path,
+        config: ModelConfig,
+        tokenizer: Tokenizer | None,
+        dual_ar: DualAR | None,
+        codec: Codec | None,
+        packed_bytes: int,
+    ):
         self.path, self.config, self.tokenizer, self.packed_bytes = path, config, tokenizer, packed_bytes
         self._dual_ar, self._codec = dual_ar, codec
 
@@ -51,8 +58,13 @@ class Model:
         self._dual_ar = self._codec = None
 
 
-def load_model(path: Path, tokenizer_path: Path | None = None, compat: str | None = None,
-               memory_limit: int | None = None, on_progress: Callable[[int, int], None] | None = None) -> Model:
+def load_model(
+    path: Path,
+    tokenizer_path: Path | None = None,
+    compat: str | None = None,
+    memory_limit: int | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Model:
     """Build the networks of the file at `path`. Call on the thread that will run them (MLX streams are thread-local).
 
     compat "s2cpp": fp32 RoPE tables, clips padded to 512 samples, the first semantic token in the repetition window.
@@ -77,8 +89,14 @@ def load_model(path: Path, tokenizer_path: Path | None = None, compat: str | Non
             tokenizer = reading.result()
             # the attention kernel reads half precision as it is; plain MLX would convert the whole past at each step
             cache_dtype = mx.float16 if device.kernels_available() else mx.float32
-            dual_ar = DualAR(scope, config, tokenizer.special("<|im_end|>"), rope_dtype=rope_dtype, cache_dtype=cache_dtype,
-                             first_in_window=s2cpp)
+            dual_ar = DualAR(
+                scope,
+                config,
+                tokenizer.special("<|im_end|>"),
+                rope_dtype=rope_dtype,
+                cache_dtype=cache_dtype,
+                first_in_window=s2cpp,
+            )
         progress.finish()
         return Model(Path(path), config, tokenizer, dual_ar, codec, checkpoint.packed_bytes)
 

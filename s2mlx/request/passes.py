@@ -31,5 +31,7 @@ def plan_passes(text: str, max_seconds: float = 30.0) -> list[PlannedPass]:
     worded = [s for s in spans if text[s.begin : s.end].strip()]
     if not worded:
         raise UsageError("there is no text to speak")
-    return [PlannedPass(i, s.words(text), (s.begin, s.end), s.pause_after and i + 1 < len(worded),
-                        s.speaker) for i, s in enumerate(worded)]
+    return [
+        PlannedPass(i, s.words(text), (s.begin, s.end), s.pause_after and i + 1 < len(worded), s.speaker)
+        for i, s in enumerate(worded)
+    ]

@@ -38,8 +38,13 @@ class Prompt:
         return self.matrix.shape[1]
 
 
-def build_prompt(tokenizer: Tokenizer, config: ModelConfig, text: str, references: Sequence[Voice] = (),
-                 history: Sequence[Turn | tuple[str, np.ndarray]] = ()) -> Prompt:
+def build_prompt(
+    tokenizer: Tokenizer,
+    config: ModelConfig,
+    text: str,
+    references: Sequence[Voice] = (),
+    history: Sequence[Turn | tuple[str, np.ndarray]] = (),
+) -> Prompt:
     """The prompt that makes the model say `text`.
 
     references: the voices of speakers 0, 1, ...; a transcript that names its speaker keeps that name.
@@ -79,8 +84,10 @@ def _tagged(index: int, voice: Voice, config: ModelConfig) -> str:
     voice.check(config)
     if not SPEAKER_TAG.sub("", voice.transcript).strip():
         called = f"voice {voice.name!r}" if voice.name else f"reference {index + 1}"
-        raise VoiceError(f"{called} has no transcript, and the model cannot use a voice without the words it speaks; "
-                         "make it again with them")
+        raise VoiceError(
+            f"{called} has no transcript, and the model cannot use a voice without the words it speaks; "
+            "make it again with them"
+        )
     return voice.transcript if SPEAKER_TAG.search(voice.transcript) else f"<|speaker:{index}|>{voice.transcript}"
 
 

@@ -47,8 +47,15 @@ class Engine:
         self.model = model
         self.prefixes = PrefixCache(_PREFIX_BYTES)
 
-    def speak(self, text: str, voices: list[Voice], options: Options, seed: int, keep_going: Callable[[], bool],
-              lead: Callable[[], float] | None = None) -> Iterator[AudioChunk]:
+    def speak(
+        self,
+        text: str,
+        voices: list[Voice],
+        options: Options,
+        seed: int,
+        keep_going: Callable[[], bool],
+        lead: Callable[[], float] | None = None,
+    ) -> Iterator[AudioChunk]:
         """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says."""
         passes = plan_passes(text, self.model.config.pass_seconds)
         return _RequestRun(self, voices, options, seed, keep_going, lead, len(passes)).chunks(passes)
@@ -123,8 +130,13 @@ class _RequestRun:
             yield piece.last(CANCELLED)
             return
         columns = [prompt.matrix]
-        frames = generate(self.model.dual_ar, self._request(planned, prompt, limit, cache.offset), self._sampling(),
-                          cache=cache, keep_going=self.keep_going)
+        frames = generate(
+            self.model.dual_ar,
+            self._request(planned, prompt, limit, cache.offset),
+            self._sampling(),
+            cache=cache,
+            keep_going=self.keep_going,
+        )
         for i, frame in enumerate(frames):
             if i == 0:
                 self.prefill_seconds += time.perf_counter() - began
@@ -145,7 +157,7 @@ class _RequestRun:
             yield _Piece(self, passes[0]).last(CANCELLED)
             return
         begun: deque[tuple[_Piece, deque]] = deque()  # passes and their frames, the first is being given out
-        current = 0                                   # its number
+        current = 0  # its number
 
         def requests():  # each when there is room for it: a book has thousands
             for i, planned in enumerate(passes):
@@ -153,8 +165,14 @@ class _RequestRun:
                 own = (prompt, limit) if i == 0 else self._prompt(planned)
                 yield self._request(planned, *own, prompt.reference_end)
 
-        for number, frame in generate_batch(self.model.dual_ar, requests(), self._sampling(), cache=prefix.extend,
-                                            width=self._width, keep_going=self.keep_going):
+        for number, frame in generate_batch(
+            self.model.dual_ar,
+            requests(),
+            self._sampling(),
+            cache=prefix.extend,
+            width=self._width,
+            keep_going=self.keep_going,
+        ):
             begun[number - current][1].append(frame)
             while begun and begun[0][1]:
                 piece, frames = begun[0]
@@ -244,8 +262,16 @@ class _RequestRun:
         if self.first_audio is None and len(samples):
             self.first_audio = elapsed
         rate = self.codec.config.sample_rate
-        stats = Stats(self.seed, self.frames, self.samples / rate, elapsed, self.first_audio, self.prefill_seconds,
-                      self.prompt_tokens, mx.get_peak_memory())
+        stats = Stats(
+            self.seed,
+            self.frames,
+            self.samples / rate,
+            elapsed,
+            self.first_audio,
+            self.prefill_seconds,
+            self.prompt_tokens,
+            mx.get_peak_memory(),
+        )
         return AudioChunk(samples, rate, codes, planned.index, self.parts, planned.span, stats, reason)
 
 

@@ -27,16 +27,23 @@ class Access:
         if host is None and head.minor > 0:
             raise Refused(400, "the request has no Host field")
         if self._key is None and self._only_here and host and not _is_local(host):
-            raise Refused(403, f"this server answers only to local names, not to {host[:80]!r}; to use another name, "
-                               "start it with an API key")
+            raise Refused(
+                403,
+                f"this server answers only to local names, not to {host[:80]!r}; to use another name, "
+                "start it with an API key",
+            )
 
     def check_key(self, head: Head) -> None:
         if self._key is None:
             return
         scheme, _, given = head.fields.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("latin-1"), self._key):
-            raise Refused(401, "this server needs its API key, as `Authorization: Bearer KEY`", code="invalid_api_key",
-                          headers={"WWW-Authenticate": "Bearer"})
+            raise Refused(
+                401,
+                "this server needs its API key, as `Authorization: Bearer KEY`",
+                code="invalid_api_key",
+                headers={"WWW-Authenticate": "Bearer"},
+            )
 
     def cors(self, head: Head) -> dict[str, str]:
         """The header fields that let an invited web page read the answer."""
@@ -54,8 +61,12 @@ class Access:
         cors = self.cors(head)
         if "Access-Control-Allow-Origin" not in cors:
             return cors
-        return {**cors, "Access-Control-Allow-Methods": methods, "Access-Control-Max-Age": "600",
-                "Access-Control-Allow-Headers": "Authorization, Content-Type"}
+        return {
+            **cors,
+            "Access-Control-Allow-Methods": methods,
+            "Access-Control-Max-Age": "600",
+            "Access-Control-Allow-Headers": "Authorization, Content-Type",
+        }
 
 
 def _is_local(host: str) -> bool:

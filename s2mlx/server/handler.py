@@ -111,8 +111,9 @@ class Handler(socketserver.BaseRequestHandler):
             self._whole(head, 204, headers={"Allow": methods, **access.preflight(head, methods)})
             return
         if head.method not in allowed:
-            raise Refused(405, f"{path} takes {' and '.join(allowed)}, not {head.method[:20]}",
-                          headers={"Allow": methods})
+            raise Refused(
+                405, f"{path} takes {' and '.join(allowed)}, not {head.method[:20]}", headers={"Allow": methods}
+            )
         if path != HEALTH:
             access.check_key(head)
         if answer:
@@ -141,13 +142,18 @@ class Handler(socketserver.BaseRequestHandler):
                 raise
             with closing(speech):
                 self._stream(head, speech)
-        self.server.log(f"{speech.seconds:.1f} s of speech as {request.format}, "
-                        f"real-time factor {speech.stats.rtf or 0:.2f}")
+        self.server.log(
+            f"{speech.seconds:.1f} s of speech as {request.format}, real-time factor {speech.stats.rtf or 0:.2f}"
+        )
 
     def _stream(self, head: Head, speech) -> None:
         chunked = head.minor > 0
-        headers = {"Content-Type": speech.content_type, "S2mlx-Seed": str(speech.seed), **_STREAM,
-                   **self.server.access.cors(head)}
+        headers = {
+            "Content-Type": speech.content_type,
+            "S2mlx-Seed": str(speech.seed),
+            **_STREAM,
+            **self.server.access.cors(head),
+        }
         if not self._keep:
             headers["Connection"] = "close"
         self._streaming = True
@@ -163,8 +169,10 @@ class Handler(socketserver.BaseRequestHandler):
             self._out.fail()
             raise Ended from None
         except (Cancelled, OSError):
-            self.server.log(f"a request was left after {speech.seconds:.1f} s of speech: its client is gone or does "
-                            "not read, or the server is stopping")
+            self.server.log(
+                f"a request was left after {speech.seconds:.1f} s of speech: its client is gone or does "
+                "not read, or the server is stopping"
+            )
             self._out.fail()
             raise
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from .protocol import Refused
 
-IDLE_SECONDS = 30.0   # between requests
-HEAD_SECONDS = 10.0   # from the first byte of a head to its last
+IDLE_SECONDS = 30.0  # between requests
+HEAD_SECONDS = 10.0  # from the first byte of a head to its last
 BODY_SECONDS = 30.0
 HEAD_BYTES = 32 * 1024
 BODY_BYTES = 256 * 1024  # every character of the longest input may be escaped, twelve bytes for an emoji
@@ -117,7 +117,7 @@ class Incoming:
             end = self._buffer.find(b"\r\n\r\n", 0, HEAD_BYTES)
             if end >= 0:
                 data = bytes(self._buffer[:end])
-                del self._buffer[:end + 4]
+                del self._buffer[: end + 4]
                 return parse_head(data)
             if len(self._buffer) >= HEAD_BYTES:
                 raise Refused(431, f"the head of the request has more than {HEAD_BYTES} bytes")
@@ -162,7 +162,7 @@ class Incoming:
                 raise Refused(400, "a line in the body's framing is too long")
             self._receive_or_refuse(deadline)
         line = bytes(self._buffer[:end]).decode("latin-1")
-        del self._buffer[:end + 2]
+        del self._buffer[: end + 2]
         return line
 
     def _exactly(self, count: int, deadline: float) -> bytes:

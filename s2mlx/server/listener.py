@@ -35,8 +35,14 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
     allow_reuse_address = True
     request_queue_size = 64
 
-    def __init__(self, host: str, port: int, *, log: Callable[[str], None] = lambda text: None,
-                 fault: Callable[[BaseException], None] = lambda fault: None):
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        *,
+        log: Callable[[str], None] = lambda text: None,
+        fault: Callable[[BaseException], None] = lambda fault: None,
+    ):
         self.log, self.fault = log, fault
         self._handlers: set[Handler] = set()
         self._connections = 0
@@ -128,8 +134,10 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         except OSError as fault:
             self.server_close()
             host, port = self.server_address[:2]
-            raise S2Error(f"cannot listen on {host} port {port}: {fault.strerror or fault}; another --port may be "
-                          "free, --port 0 takes one that is") from None
+            raise S2Error(
+                f"cannot listen on {host} port {port}: {fault.strerror or fault}; another --port may be "
+                "free, --port 0 takes one that is"
+            ) from None
 
     def _all_left(self) -> bool:
         return self._change.wait_for(lambda: not self._handlers, _END_SECONDS)

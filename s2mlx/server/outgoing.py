@@ -57,6 +57,10 @@ class Outgoing:
 
 
 def _head(status: int, headers: dict[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}", f"Server: s2mlx/{__version__}",
-             f"Date: {formatdate(usegmt=True)}", *(f"{name}: {value}" for name, value in headers.items())]
+    lines = [
+        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}",
+        f"Server: s2mlx/{__version__}",
+        f"Date: {formatdate(usegmt=True)}",
+        *(f"{name}: {value}" for name, value in headers.items()),
+    ]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

@@ -14,16 +14,30 @@ _LONGEST_NAME = 256  # characters: comparing names brings accents into order, wh
 STREAMABLE = ("mp3", "opus", "flac", "wav", "pcm")
 _STREAM_FORMATS = ("audio", "sse")
 # Ours beyond OpenAI's: fields of Options, checked there, and the JSON types that each may have.
-_OPTIONS = {"temperature": (int, float), "top_p": (int, float), "top_k": int, "seed": int, "max_frames": int,
-            "min_frames": int, "pause_ms": int}
+_OPTIONS = {
+    "temperature": (int, float),
+    "top_p": (int, float),
+    "top_k": int,
+    "seed": int,
+    "max_frames": int,
+    "min_frames": int,
+    "pause_ms": int,
+}
 _FIELDS = ("model", "input", "voice", "response_format", "speed", "stream_format", "instructions", *_OPTIONS)
 
 
 class Refused(Exception):
     """A request that gets an error for an answer: an HTTP status and what OpenAI's clients read from the body."""
 
-    def __init__(self, status: int, message: str, *, param: str | None = None, code: str | None = None,
-                 headers: dict[str, str] | None = None):
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        *,
+        param: str | None = None,
+        code: str | None = None,
+        headers: dict[str, str] | None = None,
+    ):
         super().__init__(message)
         self.status, self.param, self.code, self.headers = status, param, code, headers or {}
 
@@ -57,7 +71,8 @@ def parse_speech(body: bytes) -> SpeechRequest:
         voice=_voice(fields),
         format=_choice(fields, "response_format", STREAMABLE, "mp3"),
         events=_choice(fields, "stream_format", _STREAM_FORMATS, "audio") == "sse",
-        options=_options(fields))
+        options=_options(fields),
+    )
 
 
 def _object(body: bytes) -> dict:
@@ -70,7 +85,7 @@ def _object(body: bytes) -> dict:
     except ValueError as fault:  # JSONDecodeError is one; so is a number of thousands of digits
         raise Refused(400, f"the body is not valid JSON: {fault}") from None
     if not isinstance(value, dict):
-        raise Refused(400, "the body must be a JSON object such as {\"input\": \"Hello.\", \"voice\": \"alloy\"}")
+        raise Refused(400, 'the body must be a JSON object such as {"input": "Hello.", "voice": "alloy"}')
     return value
 
 
@@ -86,8 +101,11 @@ def _check_unsupported(fields: dict) -> None:
     if speed != 1:
         raise _wrong("speed", "this model speaks at its own pace: speed must be 1.0 or left out")
     if _string(fields, "instructions"):
-        raise _wrong("instructions", "this model takes no instructions; leave the field out, and write stage "
-                                     "directions for S2 Pro into the input, such as [whispering]")
+        raise _wrong(
+            "instructions",
+            "this model takes no instructions; leave the field out, and write stage "
+            "directions for S2 Pro into the input, such as [whispering]",
+        )
     if fields.get("response_format") == "aac":
         raise _wrong("response_format", f"aac cannot be made here; take one of {', '.join(STREAMABLE)}")
 
@@ -97,8 +115,11 @@ def _text(fields: dict) -> str:
     if text is None or not text.strip():
         raise _wrong("input", "there is nothing to say: give the text as input")
     if len(text) > MOST_CHARACTERS:
-        raise _wrong("input", f"the input has {len(text)} characters, and {MOST_CHARACTERS} are the most at once; "
-                              "split it", "string_above_max_length")
+        raise _wrong(
+            "input",
+            f"the input has {len(text)} characters, and {MOST_CHARACTERS} are the most at once; split it",
+            "string_above_max_length",
+        )
     return text
 
 

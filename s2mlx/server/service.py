@@ -32,9 +32,18 @@ class Service:
     the person at the terminal should know.
     """
 
-    def __init__(self, tts, name: str, *, also: tuple[str, ...] = (), voice: Voice | None = None,
-                 clip: Path | None = None, waiting: int = 8,
-                 library: VoiceLibrary | None = None, log: Callable[[str], None] = lambda text: None):
+    def __init__(
+        self,
+        tts,
+        name: str,
+        *,
+        also: tuple[str, ...] = (),
+        voice: Voice | None = None,
+        clip: Path | None = None,
+        waiting: int = 8,
+        library: VoiceLibrary | None = None,
+        log: Callable[[str], None] = lambda text: None,
+    ):
         self._tts, self._name, self._names = tts, name, {name, *also}
         self._voices = Voices(tts, library or VoiceLibrary(), voice, log, clip)
         self._most, self._log, self._began = 1 + waiting, log, int(time.time())
@@ -51,8 +60,12 @@ class Service:
     def model(self, name: str | None) -> dict:
         """What is known of a model; None is the served one. Raises `Refused` (404) for a name it does not answer to."""
         if name is not None and name not in self._names and not _OPENAI_MODELS.fullmatch(name):
-            raise Refused(404, f"the model {name[:80]!r} is not served here; this is {self._name}", param="model",
-                          code="model_not_found")
+            raise Refused(
+                404,
+                f"the model {name[:80]!r} is not served here; this is {self._name}",
+                param="model",
+                code="model_not_found",
+            )
         return {"id": self._name, "object": "model", "created": self._began, "owned_by": "s2mlx"}
 
     def voices(self) -> dict:
@@ -64,8 +77,12 @@ class Service:
         `Refused` (503) when all are taken."""
         with self._lock:
             if self._present() >= self._most:
-                raise Refused(503, f"{self._most} requests are being served or wait; try again later",
-                              code="server_busy", headers={"Retry-After": str(RETRY_SECONDS)})
+                raise Refused(
+                    503,
+                    f"{self._most} requests are being served or wait; try again later",
+                    code="server_busy",
+                    headers={"Retry-After": str(RETRY_SECONDS)},
+                )
             self._here.append(gone)
         try:
             yield

@@ -80,8 +80,9 @@ class Encoded:
         keywords = _mp3_bitrate(own_rate) if codec.format == "MP3" else {}
         if codec.format == "OGG":
             keywords = {"compression_level": 0.5}  # about 125 kbit/s of speech
-        self._file = self._guard(soundfile.SoundFile, self._tape, "w", own_rate, 1, codec.subtype, format=codec.format,
-                                 **keywords)
+        self._file = self._guard(
+            soundfile.SoundFile, self._tape, "w", own_rate, 1, codec.subtype, format=codec.format, **keywords
+        )
 
     def add(self, samples: np.ndarray) -> bytes:
         if not np.isfinite(samples).all():

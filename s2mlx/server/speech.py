@@ -32,8 +32,15 @@ class Speech:
     content_type; seed; `seconds` of sound handed over so far; `stats` of the engine.
     """
 
-    def __init__(self, tts, request: SpeechRequest, voice: Voice, cancel: threading.Event, log,
-                 made: Callable[[], None] = lambda: None):
+    def __init__(
+        self,
+        tts,
+        request: SpeechRequest,
+        voice: Voice,
+        cancel: threading.Event,
+        log,
+        made: Callable[[], None] = lambda: None,
+    ):
         self._encoder = encoder(request.format, tts.sample_rate)
         self._events, self._log, self._rate = request.events, log, tts.sample_rate
         self.content_type = "text/event-stream" if request.events else self._encoder.content_type
@@ -118,7 +125,7 @@ class Speech:
 def _slices(data: bytes) -> Iterator[bytes]:
     """Pieces that a slow client takes in time; none of nothing."""
     for begin in range(0, len(data), _SLICE):
-        yield data[begin:begin + _SLICE]
+        yield data[begin : begin + _SLICE]
 
 
 def _event(content: dict) -> bytes:

@@ -16,8 +16,21 @@ from ..text import SENTENCES_TO_READ, estimate_seconds
 from ..voices import Voice, VoiceLibrary, key, listed, printable
 from .protocol import Refused
 
-OPENAI = ("alloy", "ash", "ballad", "cedar", "coral", "echo", "fable", "marin", "nova", "onyx", "sage", "shimmer",
-          "verse")
+OPENAI = (
+    "alloy",
+    "ash",
+    "ballad",
+    "cedar",
+    "coral",
+    "echo",
+    "fable",
+    "marin",
+    "nova",
+    "onyx",
+    "sage",
+    "shimmer",
+    "verse",
+)
 # Of speech that the model makes up: so often it is tried, and to be kept it may be so many times longer or shorter than
 # its words take. What is within the first factor is not tried again.
 _TRIES, _WELL, _STILL = 3, 2, 3
@@ -36,8 +49,9 @@ class Voices:
 
     clip: where the recording of the default voice lies, if it is kept, unless the library has it."""
 
-    def __init__(self, tts, library: VoiceLibrary, default: Voice | None, log: Callable[[str], None],
-                 clip: Path | None = None):
+    def __init__(
+        self, tts, library: VoiceLibrary, default: Voice | None, log: Callable[[str], None], clip: Path | None = None
+    ):
         self._tts, self._library, self._log = tts, library, log
         self._made: dict[str, Voice] = {}  # by fingerprint of what did not fit, or by one of OpenAI's names
         self._making = threading.Lock()
@@ -113,8 +127,9 @@ class Voices:
                 if off > _WELL and (found := self._attempt(crc32(name.encode()) + attempt, cancel)) and found[1] < off:
                     codes, off = found
             if codes is None:
-                raise Refused(500, f"the model made up no usable voice for {name}; ask for another, or save one",
-                              param="voice")
+                raise Refused(
+                    500, f"the model made up no usable voice for {name}; ask for another, or save one", param="voice"
+                )
             return Voice(codes, _MADE_UP, self._tts.sample_rate, self._tts.config.codebook_size, name)
 
         return self._once(name, speak, cancel)

@@ -61,7 +61,8 @@ BEFORE_COUNT = _words("""
 
 # Capitalised words that begin a sentence far more often than they are part of a name. Single letters are left out:
 # they are initials as well.
-STARTERS = frozenset("""
+STARTERS = frozenset(
+    """
     The This That These Those There Then They Their He She It Its We You Your But And So Or If When While What
     Where Why Who How
     His Her My Our In On At As After Before For From With Without Now Not Yes Yet Once Here Some Many Most Every
@@ -77,4 +78,5 @@ STARTERS = frozenset("""
     Os Mas Ele Ela Eles Um Uma Quando Então
     De Het Een Maar Hij Zij Wij Dan Toen
     Он Она Оно Они Мы Вы Но Это Этот Эта Там Тогда Потом Когда Если На По За Что Как Где Затем Теперь
-""".split())
+""".split()
+)

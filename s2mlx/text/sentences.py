@@ -17,7 +17,7 @@ class Strength(enum.IntEnum):
     """How well a text bears a break. From SENTENCE up a pause may be heard there."""
 
     GRAPHEME = 0
-    ANY_SPACE = 1   # after an abbreviation, between groups of digits
+    ANY_SPACE = 1  # after an abbreviation, between groups of digits
     SPACE = 2
     CLAUSE = 3
     SENTENCE = 4
@@ -27,13 +27,16 @@ class Strength(enum.IntEnum):
 _NEWLINE = r"(?:\r\n|[\n\r\x85\u2028\u2029])"
 # The marks of sentence ends in Unicode's own table, and the ellipsis.
 _MARK = r"\p{Sentence_Break=STerm}\p{Sentence_Break=ATerm}…‥"
-_STOP = regex.compile(rf"""
+_STOP = regex.compile(
+    rf"""
     (?P<marks>[{_MARK}][{_MARK}\p{{M}}\u200d]* | \u037e | (?<=\p{{Greek}}\p{{M}}*);)   # ";" asks in Greek
     (?P<note>\[\d{{1,3}}\])?                                  # a footnote
     (?P<close>(?:[\p{{Pe}}\p{{Pf}}"'”’]|[\p{{Pi}}](?=[\s\p{{P}}]|\Z))*[\p{{M}}\u200d]*)
     (?P<far>[ \u00a0\u202f]»(?=[\s.,;:!?]|\Z))?               # « Oui. »
     (?P<gap>\s*)
-""", regex.VERBOSE)
+""",
+    regex.VERBOSE,
+)
 # Marks that need no space after them. ASCII ones do: they stand inside numbers, names of files, addresses.
 _WIDE = regex.compile(r"[\p{Sentence_Break=STerm}．&&[^!?‼⁇⁈⁉‽]]", regex.V1)
 _UNSPACED = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
@@ -82,7 +85,7 @@ def sentence_breaks(text: str) -> dict[int, Strength]:
 
 def clings(text: str, at: int) -> bool:
     """Whether the character at `at` continues the one before: a mark, a joiner, the second half of a line end."""
-    return _CLINGS.match(text, at) is not None or text[at - 1:at + 1] == "\r\n"
+    return _CLINGS.match(text, at) is not None or text[at - 1 : at + 1] == "\r\n"
 
 
 def _with_words(text: str, breaks: dict[int, Strength]) -> dict[int, Strength]:
@@ -124,7 +127,7 @@ def _ends_sentence(text: str, stop, has_capitals: bool) -> bool:
 def _first_letter(text: str, after: int) -> str:
     """The first character from `after` on that is no quote, bracket, dash or tag; empty at the end."""
     at = _OPENING.match(text, after).end()
-    return text[at:at + 1]
+    return text[at : at + 1]
 
 
 def _ends_unspaced(text: str, stop) -> bool:
@@ -133,7 +136,7 @@ def _ends_unspaced(text: str, stop) -> bool:
     follows = text[after]
     if _is_ellipsis(marks):
         return False
-    if marks[0] == "．" and (text[stop.start() - 1:stop.start()].isdigit() or follows.isdigit()):
+    if marks[0] == "．" and (text[stop.start() - 1 : stop.start()].isdigit() or follows.isdigit()):
         return False
     if not any(_WIDE.match(c) for c in marks):
         return marks[-1] in "!?" and not close and _UNSPACED.match(follows) is not None
@@ -164,7 +167,7 @@ def _is_abbreviation(text: str, stop: int, after: int) -> bool:
     """Whether the single full stop at `stop` belongs to the word before it. `after` is where the next word begins."""
     token = _TOKEN.search(text, max(0, stop - 40), stop).group()
     next_at = _OPENING.match(text, after).end()
-    follows = text[next_at:next_at + 1]
+    follows = text[next_at : next_at + 1]
     plain = token.casefold()
     if token.isdecimal():
         if len(token) <= 3 and _LINE_START.search(text, max(0, stop - 40), stop - len(token)):
@@ -188,7 +191,7 @@ def _is_abbreviation(text: str, stop: int, after: int) -> bool:
 
 def _starts_sentence(text: str, at: int) -> bool:
     word = _WORD.match(text, at)
-    return word is not None and word.group() in STARTERS and text[word.end():word.end() + 1] != "."
+    return word is not None and word.group() in STARTERS and text[word.end() : word.end() + 1] != "."
 
 
 def _line_ends_sentence(text: str, begin: int, end: int) -> bool:

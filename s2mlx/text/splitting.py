@@ -19,13 +19,22 @@ from .pace import cumulative_seconds
 from .sentences import Strength, clings, sentence_breaks
 
 # What a break costs, in units of one pass's whole slack: it takes several badly filled passes to justify a cut clause.
-_COST = {Strength.PARAGRAPH: 0.0, Strength.SENTENCE: 0.05, Strength.CLAUSE: 3.0, Strength.SPACE: 8.0,
-         Strength.ANY_SPACE: 12.0, Strength.GRAPHEME: 20.0}
+_COST = {
+    Strength.PARAGRAPH: 0.0,
+    Strength.SENTENCE: 0.05,
+    Strength.CLAUSE: 3.0,
+    Strength.SPACE: 8.0,
+    Strength.ANY_SPACE: 12.0,
+    Strength.GRAPHEME: 20.0,
+}
 _CHOICES = 40  # places considered in one pass, below the level of sentences
-_CLAUSE = regex.compile(r"""
+_CLAUSE = regex.compile(
+    r"""
     (?:[,;:،؛՝፣፤፥…!?.‥] ["'\p{Pe}\p{Pf}]* (?=\s) | [，、；：﹐﹑﹔。！？] ["'\p{Pe}\p{Pf}]* | \s[-–—]+(?=\s) | — | །
       | (?<=[\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{M}]) (?=[ ][\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]))
-    \s*""", regex.VERBOSE)
+    \s*""",
+    regex.VERBOSE,
+)
 _SPACE = regex.compile(r"[^\S\u00a0\u202f\u2007]+|[\u200b་]")
 _FULL_STOP = regex.compile(r"\.[\"'\p{Pe}\p{Pf}]*\s*\Z")
 _PIECE = regex.compile(rf"{TAG.pattern}|\X")
@@ -47,7 +56,7 @@ class Span:
     def words(self, text: str) -> str:
         """What to say: the characters without the white space around, under their speaker's tag where it stands in an
         earlier span."""
-        words = text[self.begin:self.end].strip()
+        words = text[self.begin : self.end].strip()
         if self.speaker is None or SPEAKER_TAG.search(words):
             return words
         return f"<|speaker:{self.speaker}|>{words}"
@@ -118,6 +127,7 @@ class _Plan:
         """The end of a short first span, None where the turn is short or has no good place."""
         if self._length(turn.begin, turn.end) <= 1.3 * seconds:
             return None
+
         def last_fitting(places):
             return max((at for at in places if self._length(turn.begin, at) <= seconds), default=None)
 
@@ -127,12 +137,12 @@ class _Plan:
         first_end = ends[0] if ends else turn.end
         if self._length(turn.begin, first_end) <= min(1.5 * seconds, self._limit):
             return first_end if ends else None
-        clauses = [at for at in self._clauses(turn.begin, first_end) if has_words(self._text[turn.begin:at])]
+        clauses = [at for at in self._clauses(turn.begin, first_end) if has_words(self._text[turn.begin : at])]
         best = last_fitting(clauses) or next(iter(clauses or ends), None)
         return best if best and self._length(turn.begin, best) <= self._limit else None
 
     def _sentence_ends(self, begin: int, end: int) -> list[int]:
-        return self._sentences[bisect_right(self._sentences, begin):bisect_left(self._sentences, end)]
+        return self._sentences[bisect_right(self._sentences, begin) : bisect_left(self._sentences, end)]
 
     def breaks(self, begin: int, end: int) -> list[int]:
         """Where [begin, end) is cut into passes: the cheapest way, found from left to right."""
@@ -181,8 +191,11 @@ class _Plan:
         return self._usable(places, begin, end, Strength.CLAUSE)
 
     def _spaces(self, begin: int, end: int) -> list[int]:
-        places = (m.end() for m in _SPACE.finditer(self._text, begin, end)
-                  if not self._after_short_word(m.end()) and not self._between_digits(m))
+        places = (
+            m.end()
+            for m in _SPACE.finditer(self._text, begin, end)
+            if not self._after_short_word(m.end()) and not self._between_digits(m)
+        )
         return self._usable(places, begin, end, Strength.SPACE)
 
     def _any_spaces(self, begin: int, end: int) -> list[int]:
@@ -196,5 +209,5 @@ class _Plan:
         return at not in self._strength and _FULL_STOP.search(self._text, max(0, at - 8), at) is not None
 
     def _between_digits(self, space) -> bool:
-        before, after = self._text[space.start() - 1:space.start()], self._text[space.end():space.end() + 1]
+        before, after = self._text[space.start() - 1 : space.start()], self._text[space.end() : space.end() + 1]
         return before.isdigit() and after.isdigit()

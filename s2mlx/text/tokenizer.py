@@ -40,8 +40,9 @@ def find_tokenizer(model_path) -> Path:
         if os.path.isfile(folder / FILE_NAME):
             return folder / FILE_NAME
     looked = ", ".join(str(f) for f in folders)
-    raise ModelError(f"no {FILE_NAME} for {model.name}: looked in {looked}; "
-                     "put it beside the model or name it with --tokenizer")
+    raise ModelError(
+        f"no {FILE_NAME} for {model.name}: looked in {looked}; put it beside the model or name it with --tokenizer"
+    )
 
 
 def load_tokenizer(path, config: ModelConfig | None = None) -> Tokenizer:
@@ -81,8 +82,9 @@ class Tokenizer:
         self._added = {t.content: i for i, t in backend.get_added_tokens_decoder().items()}
         missing = [name for name in REQUIRED if name not in self._added]
         if missing:
-            raise ModelError(f"{path} is not S2's tokenizer: it lacks {', '.join(missing)}; "
-                             "use the one published with the model")
+            raise ModelError(
+                f"{path} is not S2's tokenizer: it lacks {', '.join(missing)}; use the one published with the model"
+            )
 
     @property
     def vocab_size(self) -> int:
@@ -123,13 +125,17 @@ class Tokenizer:
         for offset in range(last - first + 1):
             name = f"<|semantic:{offset}|>"
             if self._added.get(name) != first + offset:
-                raise ModelError(f"{self.path} does not belong to this model: {name} is "
-                                 f"{self._added.get(name, 'absent')} there and {first + offset} in the model; "
-                                 f"use the {FILE_NAME} published with it")
+                raise ModelError(
+                    f"{self.path} does not belong to this model: {name} is "
+                    f"{self._added.get(name, 'absent')} there and {first + offset} in the model; "
+                    f"use the {FILE_NAME} published with it"
+                )
         beyond = [n for n in REQUIRED if self._added[n] >= config.vocab_size]
         if beyond or self._backend.get_vocab_size(with_added_tokens=False) > config.vocab_size:
-            raise ModelError(f"{self.path} does not belong to this model: it has ids beyond the model's "
-                             f"{config.vocab_size}; use the {FILE_NAME} published with it")
+            raise ModelError(
+                f"{self.path} does not belong to this model: it has ids beyond the model's "
+                f"{config.vocab_size}; use the {FILE_NAME} published with it"
+            )
 
 
 def check_text(text: str) -> None:
@@ -137,8 +143,10 @@ def check_text(text: str) -> None:
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as fault:
-        raise UsageError(f"the text is not valid Unicode at character {fault.start + 1} "
-                         f"(U+{ord(text[fault.start]):04X}); save it as UTF-8") from None
+        raise UsageError(
+            f"the text is not valid Unicode at character {fault.start + 1} "
+            f"(U+{ord(text[fault.start]):04X}); save it as UTF-8"
+        ) from None
 
 
 def _read(path: Path) -> str:
@@ -161,6 +169,7 @@ def _check_structure(text: str, path: Path) -> None:
     The library aborts the whole process on some faults (a subword prefix that cuts a character, for one), so what S2's
     tokenizer never has is refused before the library sees it.
     """
+
     def need(ok, what):
         if not ok:
             raise ModelError(f"{path} is not a tokenizer file that can be used: {what}")
@@ -179,8 +188,10 @@ def _check_structure(text: str, path: Path) -> None:
     need(all(type(i) is int and 0 <= i < _MOST_IDS for i in vocab.values()), f"an id is not a number below {_MOST_IDS}")
     added = root.get("added_tokens")
     need(isinstance(added, list) and all(isinstance(t, dict) for t in added), "it has no added tokens")
-    need(all(type(t.get("id")) is int and 0 <= t["id"] < _MOST_IDS and t.get("content") for t in added),
-         f"an added token has no content or no id below {_MOST_IDS}")
+    need(
+        all(type(t.get("id")) is int and 0 <= t["id"] < _MOST_IDS and t.get("content") for t in added),
+        f"an added token has no content or no id below {_MOST_IDS}",
+    )
 
 
 def _one_line(fault: Exception) -> str:

@@ -22,7 +22,7 @@ VOICE, CLIP = "voice.s2voice", "clip.flac"  # in the voice's folder
 class VoiceFiles:
     """root: what stands for the voice in a listing, its folder or the bare file itself. The clip need not exist."""
 
-    name: str              # as shown
+    name: str  # as shown
     root: Path
     voice: Path
     clip: Path
@@ -70,7 +70,7 @@ class VoiceFiles:
         if has_clip:
             os.rename(self.clip, clip)  # on disks that take Anna and anna for one, this changes the case
             if self.clip.name in os.listdir(self.clip.parent):
-                self.clip.unlink()      # two names of one file: renaming has left both
+                self.clip.unlink()  # two names of one file: renaming has left both
 
 
 def is_bare(path: Path) -> bool:
@@ -80,7 +80,7 @@ def is_bare(path: Path) -> bool:
 
 def stem(path: Path) -> str:
     """The name without the ending .s2voice, whatever its case."""
-    return path.name[:-len(SUFFIX)] if is_bare(path) else path.name
+    return path.name[: -len(SUFFIX)] if is_bare(path) else path.name
 
 
 def clip_beside(voice: Path) -> Path:

@@ -40,7 +40,7 @@ class VoiceInfo:
     """A voice in a list. `problem` says why one cannot be used; its other figures are then 0."""
 
     name: str
-    path: Path             # the .s2voice file
+    path: Path  # the .s2voice file
     builtin: bool
     has_clip: bool
     frames: int = 0
@@ -112,8 +112,9 @@ class VoiceLibrary:
 
     # --- changing ------------------------------------------------------------------------------------------------
 
-    def add(self, name: str, voice: Voice, clip: tuple[np.ndarray, int] | None = None,
-            overwrite: bool = False) -> str | None:
+    def add(
+        self, name: str, voice: Voice, clip: tuple[np.ndarray, int] | None = None, overwrite: bool = False
+    ) -> str | None:
         """Save a voice, with its clip (samples float32 [n], rate). Returns the undo token of what it replaced."""
         name = check_name(name)
         with self._os_errors(f"cannot save voice {name!r}"):
@@ -198,7 +199,7 @@ class VoiceLibrary:
             recording = entry.clip.read_bytes() if clip else None
         if path.is_dir():
             path = path / (voice.name + SUFFIX)
-        for file in (path, clip_beside(path))[:1 + clip]:
+        for file in (path, clip_beside(path))[: 1 + clip]:
             if file.exists() and not overwrite:
                 raise VoiceError(f"{file} exists already; take another name, or ask to overwrite it")
         if recording is not None:
@@ -270,8 +271,15 @@ class VoiceLibrary:
             known["modified"] = entry.voice.stat().st_mtime
         except (VoiceError, OSError) as fault:
             return VoiceInfo(**known, problem=str(fault))
-        return VoiceInfo(**known, frames=voice.frames, seconds=voice.seconds, codebooks=voice.codes.shape[0],
-                         codebook_size=voice.codebook_size, sample_rate=voice.sample_rate, transcript=voice.transcript)
+        return VoiceInfo(
+            **known,
+            frames=voice.frames,
+            seconds=voice.seconds,
+            codebooks=voice.codes.shape[0],
+            codebook_size=voice.codebook_size,
+            sample_rate=voice.sample_rate,
+            transcript=voice.transcript,
+        )
 
     def _sweep(self) -> None:
         """Delete what the trash has kept long enough, and what a crash left half-made."""

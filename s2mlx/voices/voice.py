@@ -48,14 +48,16 @@ class Voice:
     def __post_init__(self):
         codes = np.asarray(self.codes)
         if codes.ndim != 2 or not np.issubdtype(codes.dtype, np.integer):
-            raise VoiceError("a voice needs codes of shape [codebooks, frames] as integers, "
-                             f"not {codes.dtype} {list(codes.shape)}")
+            raise VoiceError(
+                f"a voice needs codes of shape [codebooks, frames] as integers, not {codes.dtype} {list(codes.shape)}"
+            )
         _check_sizes(codes.shape[0], codes.shape[1], self.sample_rate, self.codebook_size)
         wrong = np.argwhere((codes < 0) | (codes >= self.codebook_size))
         if len(wrong):
             book, frame = wrong[0]
-            raise VoiceError(f"code {codes[book, frame]} (codebook {book}, frame {frame}) is outside "
-                             f"0..{self.codebook_size - 1}")
+            raise VoiceError(
+                f"code {codes[book, frame]} (codebook {book}, frame {frame}) is outside 0..{self.codebook_size - 1}"
+            )
         if "\0" in self.transcript:
             raise VoiceError("a transcript cannot hold a NUL character")
         try:
@@ -101,8 +103,9 @@ class Voice:
         if config.codec is not None:
             same("sample rate", self.sample_rate, config.codec.sample_rate)
         if wrong:
-            raise VoiceError(f"{self._called()} was made for another model ({'; '.join(wrong)}); "
-                             "make it again from its clip")
+            raise VoiceError(
+                f"{self._called()} was made for another model ({'; '.join(wrong)}); make it again from its clip"
+            )
 
     def _called(self) -> str:
         return f"voice {self.name!r}" if self.name else "this voice"
@@ -135,7 +138,7 @@ class Voice:
         """Parse a whole `.s2voice` file. Every length is checked against the data before it is used."""
         if len(data) > _LARGEST_FILE:
             raise VoiceError(f"more than {_LARGEST_FILE >> 20} MB, too much for a voice")
-        if data[:len(_MAGIC)] != _MAGIC:
+        if data[: len(_MAGIC)] != _MAGIC:
             raise VoiceError("empty file" if not data else "not a voice file (it does not begin with S2VOICE)")
         if len(data) < _HEADER.size:
             raise VoiceError(f"cut off inside the header ({len(data)} of {_HEADER.size} bytes)")
@@ -144,11 +147,12 @@ class Voice:
             raise VoiceError(f"voice file version {version}; this program reads version {_VERSION}")
         _check_sizes(books, frames, rate, size)
         if code_bytes != books * frames * 4:
-            raise VoiceError(f"{code_bytes} bytes of codes announced, but {books} x {frames} codes "
-                             f"take {books * frames * 4}")
+            raise VoiceError(
+                f"{code_bytes} bytes of codes announced, but {books} x {frames} codes take {books * frames * 4}"
+            )
         if _HEADER.size + text_bytes + code_bytes != len(data):
             raise VoiceError(f"{_HEADER.size + text_bytes + code_bytes} bytes announced, but the file has {len(data)}")
-        text = data[_HEADER.size:_HEADER.size + text_bytes]
+        text = data[_HEADER.size : _HEADER.size + text_bytes]
         if text[-1:] != b"\0" or b"\0" in text[:-1]:
             raise VoiceError("the transcript does not end where the header says")
         try:
@@ -169,8 +173,11 @@ class Voice:
 
 
 def _check_sizes(books, frames, rate, size) -> None:
-    for what, value, most in (("codebooks", books, _MOST_CODEBOOKS), ("frames", frames, _LARGEST_FILE // 4),
-                              ("samples per second", rate, _HIGHEST_RATE),
-                              ("entries per codebook", size, _LARGEST_CODEBOOK)):
+    for what, value, most in (
+        ("codebooks", books, _MOST_CODEBOOKS),
+        ("frames", frames, _LARGEST_FILE // 4),
+        ("samples per second", rate, _HIGHEST_RATE),
+        ("entries per codebook", size, _LARGEST_CODEBOOK),
+    ):
         if not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
             raise VoiceError(f"a voice cannot have {value} {what}")

@@ -37,8 +37,16 @@ def _to_words(q, bits):
         q = q[..., 0] | (q[..., 1] << 4)
     elif bits == 5:  # eight integers in five bytes
         v = [q.reshape(rows, -1, 8)[..., i] for i in range(8)]
-        q = mx.stack([v[0] | v[1] << 5, v[1] >> 3 | v[2] << 2 | v[3] << 7, v[3] >> 1 | v[4] << 4,
-                      v[4] >> 4 | v[5] << 1 | v[6] << 6, v[6] >> 2 | v[7] << 3], axis=-1)
+        q = mx.stack(
+            [
+                v[0] | v[1] << 5,
+                v[1] >> 3 | v[2] << 2 | v[3] << 7,
+                v[3] >> 1 | v[4] << 4,
+                v[4] >> 4 | v[5] << 1 | v[6] << 6,
+                v[6] >> 2 | v[7] << 3,
+            ],
+            axis=-1,
+        )
     return mx.contiguous(q.reshape(rows, -1)).view(mx.uint32)
 
 
@@ -48,6 +56,20 @@ def _from_words(words, bits):
         q = mx.stack([q & 15, q >> 4], axis=-1)
     elif bits == 5:
         b = [q.reshape(rows, -1, 5)[..., i] for i in range(5)]
-        q = mx.stack([b[0], b[0] >> 5 | b[1] << 3, b[1] >> 2, b[1] >> 7 | b[2] << 1, b[2] >> 4 | b[3] << 4,
-                      b[3] >> 1, b[3] >> 6 | b[4] << 2, b[4] >> 3], axis=-1) & 31
+        q = (
+            mx.stack(
+                [
+                    b[0],
+                    b[0] >> 5 | b[1] << 3,
+                    b[1] >> 2,
+                    b[1] >> 7 | b[2] << 1,
+                    b[2] >> 4 | b[3] << 4,
+                    b[3] >> 1,
+                    b[3] >> 6 | b[4] << 2,
+                    b[4] >> 3,
+                ],
+                axis=-1,
+            )
+            & 31
+        )
     return q.reshape(rows, -1)

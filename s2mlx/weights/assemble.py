@@ -31,10 +31,23 @@ def assemble(path: Path, metadata: Mapping, found: Mapping[str, Found], memory_l
     """metadata: s2.cpp's keys. found: by s2.cpp's names, the codec's beginning with `c.`. Raises `ModelError`."""
     config = read_config(metadata, {name: tensor.shape for name, tensor in found.items()}, path)
     shapes = check_tensors(config, found, SUPPORTED, path)
-    storage = plan({name: Part(math.prod(shape), found[name].region.nbytes, found[name].type, role(name))
-                    for name, shape in shapes.items()}, memory_limit, path)
-    return Checkpoint(path, config, {name: Tensor(name, shape, found[name].type, found[name].region, storage[name])
-                                     for name, shape in shapes.items()}, _licence(metadata))
+    storage = plan(
+        {
+            name: Part(math.prod(shape), found[name].region.nbytes, found[name].type, role(name))
+            for name, shape in shapes.items()
+        },
+        memory_limit,
+        path,
+    )
+    return Checkpoint(
+        path,
+        config,
+        {
+            name: Tensor(name, shape, found[name].type, found[name].region, storage[name])
+            for name, shape in shapes.items()
+        },
+        _licence(metadata),
+    )
 
 
 def _licence(metadata: Mapping) -> str | None:

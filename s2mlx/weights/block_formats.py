@@ -70,7 +70,7 @@ def _floats(data, kind):
 
 def _half(blocks, at):
     """The float16 at byte `at` of every block, as float32 [rows, blocks, 1]."""
-    return blocks[..., at:at + 2].view(mx.float16).astype(mx.float32)
+    return blocks[..., at : at + 2].view(mx.float16).astype(mx.float32)
 
 
 def _nibbles(qs):
@@ -159,6 +159,16 @@ def _q2_k(b):
     return q, scale, -least, 2, 16
 
 
-_UNPACK = {_T.Q4_0: _q4_0, _T.Q4_1: _q4_1, _T.Q5_0: _q5_0, _T.Q5_1: _q5_1, _T.Q8_0: _q8_0,
-           _T.Q2_K: _q2_k, _T.Q3_K: _q3_k, _T.Q4_K: _q4_k, _T.Q5_K: _q5_k, _T.Q6_K: _q6_k}
+_UNPACK = {
+    _T.Q4_0: _q4_0,
+    _T.Q4_1: _q4_1,
+    _T.Q5_0: _q5_0,
+    _T.Q5_1: _q5_1,
+    _T.Q8_0: _q8_0,
+    _T.Q2_K: _q2_k,
+    _T.Q3_K: _q3_k,
+    _T.Q4_K: _q4_k,
+    _T.Q5_K: _q5_k,
+    _T.Q6_K: _q6_k,
+}
 SUPPORTED = FLOATS | frozenset(_UNPACK)

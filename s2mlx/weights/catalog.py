@@ -14,7 +14,8 @@ DEMO = "s2-nano"
 # name -> (repository, file in it or None for the whole checkpoint)
 KNOWN = {"s2-pro": ("fishaudio/s2-pro", None)} | {
     f"s2-pro-{kind}": ("rodrigomt/s2-pro-gguf", f"s2-pro-{kind}.gguf")
-    for kind in ("f16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "q3_k", "q2_k")}
+    for kind in ("f16", "q8_0", "q6_k", "q5_k_m", "q4_k_m", "q3_k", "q2_k")
+}
 RECOMMENDED = "s2-pro-q6_k"
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(:[\w./-]+)?")
 
@@ -65,7 +66,9 @@ def configured() -> str | None:
     except (OSError, S2Error):  # no such file, or no home for it
         return None
     except UnicodeDecodeError:
-        raise ModelError(f"{config_dir() / 'model'} is not UTF-8 text: it names the model to use, in one line") from None
+        raise ModelError(
+            f"{config_dir() / 'model'} is not UTF-8 text: it names the model to use, in one line"
+        ) from None
 
 
 def _cached(repository: str, file: str | None, name: str) -> Path:
@@ -79,8 +82,9 @@ def _cached(repository: str, file: str | None, name: str) -> Path:
     except HFValidationError as fault:
         raise ModelError(f"{name} is not a repository name: {' '.join(str(fault).split())}") from None
     except LocalEntryNotFoundError:
-        raise ModelError(f"{name} is not on this machine (looked in {constants.HF_HUB_CACHE}): "
-                         f"get it with `s2mlx download {name}`") from None
+        raise ModelError(
+            f"{name} is not on this machine (looked in {constants.HF_HUB_CACHE}): get it with `s2mlx download {name}`"
+        ) from None
     files = sorted(folder.glob("*.gguf"))
     if (folder / "config.json").exists() or not files:
         return folder

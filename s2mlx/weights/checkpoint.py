@@ -73,8 +73,8 @@ class Tensor:
         mx.eval(result)
         view, data = np.asarray(result), self.rows
         for at in range(0, rows, STRIPE):
-            stripe = decode(mx.array(data[at:at + STRIPE]), self.type)
-            view[:, at:at + STRIPE] = np.asarray(stripe).T
+            stripe = decode(mx.array(data[at : at + STRIPE]), self.type)
+            view[:, at : at + STRIPE] = np.asarray(stripe).T
         self.region.release()
         return result
 
@@ -86,7 +86,7 @@ class Tensor:
         data, step = self.rows, max(PIECE // self.shape[-1], 1)
         pieces = []
         for at in range(0, len(data), step):
-            pieces.append(make(mx.array(data[at:at + step])))
+            pieces.append(make(mx.array(data[at : at + step])))
             mx.eval(pieces[-1])
         self.region.release()
         if len(pieces) == 1:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import math
 
-LICENCE = ('S2 Pro is for research and non-commercial use; a product with it shows "Built with Fish Audio". '
-           "This model is licensed under the Fish Audio Research License, Copyright (c) 39 AI, INC. All Rights "
-           "Reserved.")
+LICENCE = (
+    'S2 Pro is for research and non-commercial use; a product with it shows "Built with Fish Audio". '
+    "This model is licensed under the Fish Audio Research License, Copyright (c) 39 AI, INC. All Rights "
+    "Reserved."
+)
 _POSITIONS = 2048  # of the KV cache that `memory_needed` counts: a reference of 20 s and a pass of 60 s
 
 
@@ -27,10 +29,16 @@ def describe(checkpoint) -> dict:
         weights += Part(elements, tensor.nbytes, tensor.type, role(name)).kept(tensor.storage)
     slow, positions = config.slow, min(_POSITIONS, config.context_length)
     kv_cache = 2 * slow.layers * slow.kv_heads * slow.head_dim * 4 * positions if slow else 0
-    return {"name": config.name, "path": str(checkpoint.path), "parameters": parameters,
-            "bytes": checkpoint.packed_bytes, "types": types, "config": dataclasses.asdict(config),
-            "memory": {"weights": weights, "kv_cache": kv_cache, "positions": positions, "needed": weights + kv_cache},
-            "licence": LICENCE if is_s2_pro(config) else checkpoint.licence}
+    return {
+        "name": config.name,
+        "path": str(checkpoint.path),
+        "parameters": parameters,
+        "bytes": checkpoint.packed_bytes,
+        "types": types,
+        "config": dataclasses.asdict(config),
+        "memory": {"weights": weights, "kv_cache": kv_cache, "positions": positions, "needed": weights + kv_cache},
+        "licence": LICENCE if is_s2_pro(config) else checkpoint.licence,
+    }
 
 
 def is_s2_pro(config) -> bool:

@@ -29,8 +29,19 @@ MAX_DIMS = 4
 MIN_KEY, MIN_TENSOR = 8 + 1 + 4 + 1, 8 + 1 + 4 + 8 + 4 + 8
 
 _V = GGUFValueType
-_SCALARS = {_V.UINT8: "<u1", _V.INT8: "<i1", _V.UINT16: "<u2", _V.INT16: "<i2", _V.UINT32: "<u4", _V.INT32: "<i4",
-            _V.FLOAT32: "<f4", _V.BOOL: "?", _V.UINT64: "<u8", _V.INT64: "<i8", _V.FLOAT64: "<f8"}
+_SCALARS = {
+    _V.UINT8: "<u1",
+    _V.INT8: "<i1",
+    _V.UINT16: "<u2",
+    _V.INT16: "<i2",
+    _V.UINT32: "<u4",
+    _V.INT32: "<i4",
+    _V.FLOAT32: "<f4",
+    _V.BOOL: "?",
+    _V.UINT64: "<u8",
+    _V.INT64: "<i8",
+    _V.FLOAT64: "<f8",
+}
 _SCALARS = {kind: np.dtype(code) for kind, code in _SCALARS.items()}
 
 
@@ -80,10 +91,13 @@ class _Cursor:
     def take(self, length, what):
         begin = self.at
         if length > self.limit - begin:
-            self.fail(f"the file ends inside {what}" if begin + length > self.size
-                      else f"its header is larger than {MAX_HEADER >> 20} MiB (at {what})")
+            self.fail(
+                f"the file ends inside {what}"
+                if begin + length > self.size
+                else f"its header is larger than {MAX_HEADER >> 20} MiB (at {what})"
+            )
         self.at = begin + length
-        return self.buffer[begin:self.at]
+        return self.buffer[begin : self.at]
 
     def u32(self, what) -> int:
         return int.from_bytes(self.take(4, what), "little")
@@ -133,7 +147,7 @@ def _read_metadata(cursor, count) -> tuple[dict, dict[str, bytes]]:
             cursor.fail(f"{what} appears twice")
         begin = cursor.at
         metadata[key] = _read_value(cursor, cursor.u32(what), what)
-        raw[key] = cursor.buffer[begin:cursor.at]
+        raw[key] = cursor.buffer[begin : cursor.at]
     return {key: value for key, value in metadata.items() if value is not None}, raw
 
 
@@ -209,8 +223,9 @@ def _place(cursor, infos, alignment) -> dict[str, Entry]:
         if offset % alignment:
             cursor.fail(f"{what} begins at {offset}, not a multiple of {alignment}")
         if begin + size > cursor.size:
-            cursor.fail(f"{what} needs bytes {begin} to {begin + size} but the file has {cursor.size}; "
-                        "download it again")
+            cursor.fail(
+                f"{what} needs bytes {begin} to {begin + size} but the file has {cursor.size}; download it again"
+            )
         entries[name] = Entry(name, tuple(reversed(dims)), kind, begin, begin + size)
     ordered = sorted(entries.values(), key=lambda entry: entry.begin)
     for a, b in zip(ordered, ordered[1:]):

@@ -17,8 +17,10 @@ def open_gguf(path: Path, memory_limit: int | None) -> Checkpoint:
     file = GGUFFile(path)
     for name in file.entries:
         if name.startswith(FOREIGN):
-            raise ModelError(f"{path}: tensor {name!r}: this file is in audio.cpp's dialect; "
-                             "use a GGUF in s2.cpp's layout (for example s2-pro-q6_k.gguf)")
+            raise ModelError(
+                f"{path}: tensor {name!r}: this file is in audio.cpp's dialect; "
+                "use a GGUF in s2.cpp's layout (for example s2-pro-q6_k.gguf)"
+            )
     prefix = "c." if architecture(file.metadata, path) == CODEC_ARCHITECTURE else ""
     found = {prefix + name: Found(entry.shape, entry.type, file.region(entry)) for name, entry in file.entries.items()}
     return assemble(path, file.metadata, found, memory_limit)

@@ -26,15 +26,20 @@ def check_tensors(config: ModelConfig, tensors, supported, path) -> dict[str, tu
         if tensor is None:
             raise ModelError(f"{path}: tensor {name!r} is missing; the file is incomplete or of another kind")
         if _trimmed(tensor.shape) != _trimmed(shape):
-            raise ModelError(f"{path}: tensor {name!r} has shape {list(tensor.shape)}; its metadata ask for "
-                             f"{list(shape)}")
+            raise ModelError(
+                f"{path}: tensor {name!r} has shape {list(tensor.shape)}; its metadata ask for {list(shape)}"
+            )
         if tensor.type not in supported:
-            raise ModelError(f"{path}: tensor {name!r} has the type {tensor.type.name}, which is not supported; "
-                             "use a file with F16, Q8_0 or K-quant (Q2_K to Q6_K) weights")
+            raise ModelError(
+                f"{path}: tensor {name!r} has the type {tensor.type.name}, which is not supported; "
+                "use a file with F16, Q8_0 or K-quant (Q2_K to Q6_K) weights"
+            )
         shapes[name] = shape
     if config.slow and not config.fast_project_in and config.slow.dim != config.fast.dim:
-        raise ModelError(f"{path}: tensor 'fast_project_in.weight' is missing: the Slow-AR is {config.slow.dim} wide, "
-                         f"the Fast-AR {config.fast.dim}")
+        raise ModelError(
+            f"{path}: tensor 'fast_project_in.weight' is missing: the Slow-AR is {config.slow.dim} wide, "
+            f"the Fast-AR {config.fast.dim}"
+        )
     return shapes
 
 
@@ -45,9 +50,17 @@ def _trimmed(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def role(name: str) -> str:
     """How the networks use a tensor: "matrix" (multiplied), "table" (rows looked up) or "other" (as floats)."""
-    if name.endswith(("attention.wqkv.weight", "attention.wo.weight", "feed_forward.w1.weight",
-                      "feed_forward.w2.weight", "feed_forward.w3.weight", "fast_output.weight",
-                      "fast_project_in.weight")):
+    if name.endswith(
+        (
+            "attention.wqkv.weight",
+            "attention.wo.weight",
+            "feed_forward.w1.weight",
+            "feed_forward.w2.weight",
+            "feed_forward.w3.weight",
+            "fast_output.weight",
+            "fast_project_in.weight",
+        )
+    ):
         return "matrix"
     return "table" if name.endswith("embeddings.weight") else "other"
 

@@ -40,7 +40,7 @@ class Region:
     @property
     def data(self) -> np.ndarray:
         """A view, uint8 [n]; nothing is read before it is touched."""
-        return self.file.bytes[self.begin:self.end]
+        return self.file.bytes[self.begin : self.end]
 
     @property
     def nbytes(self) -> int:
@@ -66,7 +66,7 @@ class Region:
             pages = mx.from_dlpack(self.file.bytes[first:last])
         except BufferError:  # NumPy 1 does not lend read-only memory
             return mx.array(self.data)
-        return pages[self.begin - first:self.end - first]
+        return pages[self.begin - first : self.end - first]
 
     def release(self, begin: int = 0, end: int | None = None) -> None:
         """Let go of the memory that reading took, of all of `data` or of the bytes [begin, end) of it. Who reads again

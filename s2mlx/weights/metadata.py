@@ -17,7 +17,7 @@ ARCHITECTURE, CODEC_ARCHITECTURE = "fish-speech", "fish-speech-codec"
 SLOW, REST, CODEC = "fish-speech.", "fish_speech.", "fish_speech.codec."
 MAX_SIZE = 1 << 24
 MAX_CONTEXT = (1 << 32) - 1  # what the key of a GGUF file holds
-_LEAST_REAL, _MOST_REAL = 2.0 ** -126, 2.0 ** 127 * (2 - 2.0 ** -23)  # float32, as those keys are
+_LEAST_REAL, _MOST_REAL = 2.0**-126, 2.0**127 * (2 - 2.0**-23)  # float32, as those keys are
 _MAX_HEAD_DIM = 1024  # bounds the rotary tables, which no tensor of the file pays for
 MAX_NAME = 200
 
@@ -42,10 +42,13 @@ def read_config(metadata: Mapping, shapes: Shapes, path) -> ModelConfig:
     if architecture(metadata, path) == CODEC_ARCHITECTURE:
         if codec is None:
             raise ModelError(f"{path}: a codec file without tensors")
-        return replace(base, slow=None, fast=None, num_codebooks=codec.num_codebooks,
-                       codebook_size=codec.semantic_codebook_size)
+        return replace(
+            base, slow=None, fast=None, num_codebooks=codec.num_codebooks, codebook_size=codec.semantic_codebook_size
+        )
     config = replace(
-        base, slow=_slow(keys, shapes), fast=_fast(keys, shapes),
+        base,
+        slow=_slow(keys, shapes),
+        fast=_fast(keys, shapes),
         vocab_size=keys.size(SLOW + "vocab_size", base.vocab_size),
         context_length=keys.size(SLOW + "context_length", base.context_length, most=MAX_CONTEXT),
         num_codebooks=keys.size(REST + "num_codebooks", base.num_codebooks, most=256),
@@ -54,7 +57,8 @@ def read_config(metadata: Mapping, shapes: Shapes, path) -> ModelConfig:
         semantic_end=keys.size(REST + "semantic_end_id", base.semantic_end, least=0),
         scale_codebook_embeddings=keys.flag(REST + "scale_codebook_embeddings", base.scale_codebook_embeddings),
         norm_fast_input=keys.flag(REST + "norm_fastlayer_input", base.norm_fast_input),
-        fast_project_in="fast_project_in.weight" in shapes)
+        fast_project_in="fast_project_in.weight" in shapes,
+    )
     _check_tokens(config, path)
     _refuse_unbuilt(keys, config, shapes, path)
     return config
@@ -63,23 +67,37 @@ def read_config(metadata: Mapping, shapes: Shapes, path) -> ModelConfig:
 def _slow(keys, shapes) -> TransformerConfig:
     d, a = SLOW_AR, SLOW + "attention."
     return _transformer(
-        keys, shapes, "layers.0.", dim=keys.size(SLOW + "embedding_length", d.dim),
-        ffn_dim=keys.size(SLOW + "feed_forward_length", d.ffn_dim), layers=keys.count(SLOW + "block_count", d.layers),
-        heads=keys.size(a + "head_count", d.heads), kv_heads=keys.size(a + "head_count_kv", d.kv_heads),
-        head_dim=d.head_dim, rope_base=keys.positive(SLOW + "rope.freq_base", d.rope_base),
+        keys,
+        shapes,
+        "layers.0.",
+        dim=keys.size(SLOW + "embedding_length", d.dim),
+        ffn_dim=keys.size(SLOW + "feed_forward_length", d.ffn_dim),
+        layers=keys.count(SLOW + "block_count", d.layers),
+        heads=keys.size(a + "head_count", d.heads),
+        kv_heads=keys.size(a + "head_count_kv", d.kv_heads),
+        head_dim=d.head_dim,
+        rope_base=keys.positive(SLOW + "rope.freq_base", d.rope_base),
         norm_eps=keys.positive(a + "layer_norm_rms_epsilon", d.norm_eps),
-        qk_norm=keys.flag(REST + "attention_qk_norm", d.qk_norm))
+        qk_norm=keys.flag(REST + "attention_qk_norm", d.qk_norm),
+    )
 
 
 def _fast(keys, shapes) -> TransformerConfig:
     d, f = FAST_AR, REST + "fast_"
     return _transformer(
-        keys, shapes, "fast_layers.0.", dim=keys.size(f + "embedding_length", d.dim),
-        ffn_dim=keys.size(f + "feed_forward_length", d.ffn_dim), layers=keys.count(f + "block_count", d.layers),
-        heads=keys.size(f + "head_count", d.heads), kv_heads=keys.size(f + "head_count_kv", d.kv_heads),
-        head_dim=keys.size(f + "head_dim", d.head_dim), rope_base=keys.positive(f + "rope_freq_base", d.rope_base),
+        keys,
+        shapes,
+        "fast_layers.0.",
+        dim=keys.size(f + "embedding_length", d.dim),
+        ffn_dim=keys.size(f + "feed_forward_length", d.ffn_dim),
+        layers=keys.count(f + "block_count", d.layers),
+        heads=keys.size(f + "head_count", d.heads),
+        kv_heads=keys.size(f + "head_count_kv", d.kv_heads),
+        head_dim=keys.size(f + "head_dim", d.head_dim),
+        rope_base=keys.positive(f + "rope_freq_base", d.rope_base),
         norm_eps=keys.positive(f + "layer_norm_rms_eps", d.norm_eps),
-        qk_norm=keys.flag(f + "attention_qk_norm", d.qk_norm))
+        qk_norm=keys.flag(f + "attention_qk_norm", d.qk_norm),
+    )
 
 
 def _transformer(keys, shapes, stem, **sizes) -> TransformerConfig:
@@ -113,18 +131,23 @@ def _codec(keys, shapes) -> CodecConfig:
             keys.fail(f"head_dim {head_dim} does not divide the codec encoder's width {width} in even parts")
     return CodecConfig(
         sample_rate=keys.size(CODEC + "sample_rate", d.sample_rate),
-        encoder_dim=keys.size(CODEC + "encoder_dim", d.encoder_dim), encoder_rates=rates,
-        encoder_transformer_layers=layers, encoder_window=d.encoder_window,
+        encoder_dim=keys.size(CODEC + "encoder_dim", d.encoder_dim),
+        encoder_rates=rates,
+        encoder_transformer_layers=layers,
+        encoder_window=d.encoder_window,
         decoder_dim=keys.size(CODEC + "decoder_dim", d.decoder_dim),
-        decoder_rates=keys.sizes(CODEC + "decoder_rates", d.decoder_rates), latent_dim=latent,
+        decoder_rates=keys.sizes(CODEC + "decoder_rates", d.decoder_rates),
+        latent_dim=latent,
         downsample_factor=keys.sizes(q + "downsample_factor", d.downsample_factor),
         semantic_codebook_size=keys.size(q + "semantic_codebook_size", d.semantic_codebook_size),
         residual_codebook_size=keys.size(q + "residual_codebook_size", d.residual_codebook_size),
         residual_codebooks=keys.size(q + "residual_codebooks", d.residual_codebooks, least=0, most=255),
-        codebook_dim=keys.size(q + "codebook_dim", d.codebook_dim), transformer_head_dim=head_dim,
+        codebook_dim=keys.size(q + "codebook_dim", d.codebook_dim),
+        transformer_head_dim=head_dim,
         transformer_rope_base=keys.positive(CODEC + "transformer.rope_freq_base", d.transformer_rope_base),
         transformer_norm_eps=keys.positive(CODEC + "transformer.layer_norm_rms_eps", d.transformer_norm_eps),
-        rvq=_rvq(keys, shapes, latent, d.rvq))
+        rvq=_rvq(keys, shapes, latent, d.rvq),
+    )
 
 
 def _rvq(keys, shapes, latent, d) -> TransformerConfig:
@@ -138,12 +161,20 @@ def _rvq(keys, shapes, latent, d) -> TransformerConfig:
     if keys.size(r + "dim", latent) != latent:
         keys.fail(f"{r}dim differs from the codec's latent_dim {latent}")
     return _transformer(
-        keys, shapes, "c.quantizer.post_module.layers.0.", dim=latent,
-        ffn_dim=keys.size(r + "feed_forward_length", d.ffn_dim), layers=post, heads=heads,
+        keys,
+        shapes,
+        "c.quantizer.post_module.layers.0.",
+        dim=latent,
+        ffn_dim=keys.size(r + "feed_forward_length", d.ffn_dim),
+        layers=post,
+        heads=heads,
         kv_heads=heads if kv_heads == -1 else keys.size(r + "n_local_heads", heads),
-        head_dim=keys.size(r + "head_dim", d.head_dim), rope_base=keys.positive(r + "rope_freq_base", d.rope_base),
-        norm_eps=keys.positive(r + "layer_norm_rms_eps", d.norm_eps), qk_norm=False,
-        window=keys.size(r + "window_size", d.window))
+        head_dim=keys.size(r + "head_dim", d.head_dim),
+        rope_base=keys.positive(r + "rope_freq_base", d.rope_base),
+        norm_eps=keys.positive(r + "layer_norm_rms_eps", d.norm_eps),
+        qk_norm=False,
+        window=keys.size(r + "window_size", d.window),
+    )
 
 
 def count_layers(shapes: Shapes, stem: str) -> int:
@@ -174,11 +205,13 @@ def _trained_for(keys) -> dict:
 def _check_tokens(config: ModelConfig, path):
     c = config
     if not c.semantic_begin <= c.semantic_end < c.vocab_size:
-        raise ModelError(f"{path}: semantic ids {c.semantic_begin} to {c.semantic_end} do not lie in a vocabulary of "
-                         f"{c.vocab_size}")
+        raise ModelError(
+            f"{path}: semantic ids {c.semantic_begin} to {c.semantic_end} do not lie in a vocabulary of {c.vocab_size}"
+        )
     if c.semantic_end - c.semantic_begin >= c.codebook_size:
-        raise ModelError(f"{path}: {c.semantic_end - c.semantic_begin + 1} semantic ids but a codebook of "
-                         f"{c.codebook_size}")
+        raise ModelError(
+            f"{path}: {c.semantic_end - c.semantic_begin + 1} semantic ids but a codebook of {c.codebook_size}"
+        )
     if c.codec is not None and c.codec.num_codebooks != c.num_codebooks:
         raise ModelError(f"{path}: the model speaks {c.num_codebooks} codebooks, its codec {c.codec.num_codebooks}")
 
@@ -189,8 +222,9 @@ def _refuse_unbuilt(keys, config, shapes, path):
         if keys.flag(REST + key, False):
             raise ModelError(f"{path}: {REST}{key} is set; attention biases are not supported")
     if not keys.flag(REST + "tie_word_embeddings", True) and "output.weight" in shapes:
-        raise ModelError(f"{path}: tensor 'output.weight': an output head of its own is not supported; S2 ties it to "
-                         "the embeddings")
+        raise ModelError(
+            f"{path}: tensor 'output.weight': an output head of its own is not supported; S2 ties it to the embeddings"
+        )
     if keys.flag(REST + "fast_project_in", False) and not config.fast_project_in:
         raise ModelError(f"{path}: tensor 'fast_project_in.weight' is missing though the metadata announces it")
 
@@ -247,8 +281,11 @@ class _Keys:
         """A short list of strides."""
         value = self.metadata.get(key, default)
         values = tuple(value.tolist()) if hasattr(value, "tolist") else value
-        possible = isinstance(values, tuple) and 1 <= len(values) <= 16 and \
-            all(type(v) is int and 1 <= v <= 1024 for v in values)
+        possible = (
+            isinstance(values, tuple)
+            and 1 <= len(values) <= 16
+            and all(type(v) is int and 1 <= v <= 1024 for v in values)
+        )
         if not possible:
             self.fail(f"key {key!r} should be a short list of strides, not {value!r:.60}")
         return values

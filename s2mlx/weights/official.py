@@ -22,28 +22,51 @@ from .weight_norm import fold
 MODEL_TYPE = "fish_qwen3_omni"
 MAX_JSON = 64 << 20
 
-_SLOW_KEYS = {"vocab_size": "vocab_size", "max_seq_len": "context_length", "dim": "embedding_length",
-              "intermediate_size": "feed_forward_length", "n_layer": "block_count", "n_head": "attention.head_count",
-              "n_local_heads": "attention.head_count_kv", "rope_base": "rope.freq_base",
-              "norm_eps": "attention.layer_norm_rms_epsilon"}
-_FAST_KEYS = {"dim": "fast_embedding_length", "intermediate_size": "fast_feed_forward_length",
-              "n_layer": "fast_block_count", "n_head": "fast_head_count", "n_local_heads": "fast_head_count_kv",
-              "head_dim": "fast_head_dim",
-              "rope_base": "fast_rope_freq_base", "norm_eps": "fast_layer_norm_rms_eps",
-              "attention_qk_norm": "fast_attention_qk_norm", "attention_qkv_bias": "fast_attention_qkv_bias",
-              "attention_o_bias": "fast_attention_o_bias", "vocab_size": "codebook_size",
-              "num_codebooks": "num_codebooks"}
-_TOKEN_KEYS = {"semantic_start_token_id": "semantic_begin_id", "semantic_end_token_id": "semantic_end_id",
-               "audio_pad_token_id": "audio_pad_token_id"}
-_TEXT_FLAGS = {"attention_qk_norm": "attention_qk_norm", "attention_qkv_bias": "attention_qkv_bias",
-               "attention_o_bias": "attention_o_bias"}
+_SLOW_KEYS = {
+    "vocab_size": "vocab_size",
+    "max_seq_len": "context_length",
+    "dim": "embedding_length",
+    "intermediate_size": "feed_forward_length",
+    "n_layer": "block_count",
+    "n_head": "attention.head_count",
+    "n_local_heads": "attention.head_count_kv",
+    "rope_base": "rope.freq_base",
+    "norm_eps": "attention.layer_norm_rms_epsilon",
+}
+_FAST_KEYS = {
+    "dim": "fast_embedding_length",
+    "intermediate_size": "fast_feed_forward_length",
+    "n_layer": "fast_block_count",
+    "n_head": "fast_head_count",
+    "n_local_heads": "fast_head_count_kv",
+    "head_dim": "fast_head_dim",
+    "rope_base": "fast_rope_freq_base",
+    "norm_eps": "fast_layer_norm_rms_eps",
+    "attention_qk_norm": "fast_attention_qk_norm",
+    "attention_qkv_bias": "fast_attention_qkv_bias",
+    "attention_o_bias": "fast_attention_o_bias",
+    "vocab_size": "codebook_size",
+    "num_codebooks": "num_codebooks",
+}
+_TOKEN_KEYS = {
+    "semantic_start_token_id": "semantic_begin_id",
+    "semantic_end_token_id": "semantic_end_id",
+    "audio_pad_token_id": "audio_pad_token_id",
+}
+_TEXT_FLAGS = {
+    "attention_qk_norm": "attention_qk_norm",
+    "attention_qkv_bias": "attention_qkv_bias",
+    "attention_o_bias": "attention_o_bias",
+}
 
 
 def open_folder(path: Path, memory_limit: int | None) -> Checkpoint:
     config = _json(path / "config.json")
     if config.get("model_type") != MODEL_TYPE:
-        raise ModelError(f"{path}: config.json describes a {config.get('model_type')!r:.60} model; {MODEL_TYPE!r} "
-                         "(Fish Audio S2) is needed")
+        raise ModelError(
+            f"{path}: config.json describes a {config.get('model_type')!r:.60} model; {MODEL_TYPE!r} "
+            "(Fish Audio S2) is needed"
+        )
     found = _language_tensors(path, packing_of(config, path))
     codec = _codec_tensors(path)
     keys = metadata(config, path) | codec_sizes(codec) | _own_keys(config)
@@ -56,8 +79,12 @@ def metadata(config: dict, path) -> dict:
     if not isinstance(text, dict) or not isinstance(audio, dict):
         raise ModelError(f"{path}: config.json has no text_config and audio_decoder_config")
     keys = {"general.architecture": "fish-speech"}
-    for section, prefix, names in ((text, SLOW, _SLOW_KEYS), (text, REST, _TEXT_FLAGS), (audio, REST, _FAST_KEYS),
-                                   (config, REST, _TOKEN_KEYS)):
+    for section, prefix, names in (
+        (text, SLOW, _SLOW_KEYS),
+        (text, REST, _TEXT_FLAGS),
+        (audio, REST, _FAST_KEYS),
+        (config, REST, _TOKEN_KEYS),
+    ):
         heads = section.get("n_head")
         section = {**section, "n_local_heads": heads} if section.get("n_local_heads") == -1 else section
         keys |= {prefix + theirs: section[ours] for ours, theirs in names.items() if section.get(ours) is not None}
@@ -66,10 +93,16 @@ def metadata(config: dict, path) -> dict:
 
 def config_json(keys: dict) -> dict:
     """What `metadata` reads of a config.json, from s2.cpp's keys: the other direction."""
-    section = lambda prefix, names: {ours: keys[prefix + theirs] for ours, theirs in names.items()
-                                     if prefix + theirs in keys}
-    return {"model_type": MODEL_TYPE, "text_config": section(SLOW, _SLOW_KEYS) | section(REST, _TEXT_FLAGS),
-            "audio_decoder_config": section(REST, _FAST_KEYS), **section(REST, _TOKEN_KEYS), OWN: {"keys": keys}}
+    section = lambda prefix, names: {
+        ours: keys[prefix + theirs] for ours, theirs in names.items() if prefix + theirs in keys
+    }
+    return {
+        "model_type": MODEL_TYPE,
+        "text_config": section(SLOW, _SLOW_KEYS) | section(REST, _TEXT_FLAGS),
+        "audio_decoder_config": section(REST, _FAST_KEYS),
+        **section(REST, _TOKEN_KEYS),
+        OWN: {"keys": keys},
+    }
 
 
 def _own_keys(config: dict) -> dict:
@@ -88,10 +121,15 @@ def codec_sizes(codec: dict[str, Found]) -> dict:
     if first := shape("c.encoder.block.0.conv.weight"):
         keys[CODEC + "encoder_dim"] = first[0]
     if first := shape("c.decoder.model.0.conv.weight"):
-        keys |= {CODEC + "decoder_dim": first[0], CODEC + "latent_dim": first[1],
-                 CODEC + "rvq_transformer.n_head": max(first[1] // 64, 1)}
-    kernels = {"encoder_rates": "c.encoder.block.{}.block.4.conv.weight",
-               "decoder_rates": "c.decoder.model.{}.block.1.conv.weight"}
+        keys |= {
+            CODEC + "decoder_dim": first[0],
+            CODEC + "latent_dim": first[1],
+            CODEC + "rvq_transformer.n_head": max(first[1] // 64, 1),
+        }
+    kernels = {
+        "encoder_rates": "c.encoder.block.{}.block.4.conv.weight",
+        "decoder_rates": "c.decoder.model.{}.block.1.conv.weight",
+    }
     for key, name in kernels.items():
         if rates := _sequence(lambda i: (s := shape(name.format(i + 1))) and s[2] // 2):
             keys[CODEC + key] = rates
@@ -100,8 +138,11 @@ def codec_sizes(codec: dict[str, Found]) -> dict:
     book = lambda name: codec[name].shape if name in codec and len(codec[name].shape) == 2 else None
     residual = lambda i: book(f"c.quantizer.quantizer.quantizers.{i}.codebook.weight")
     if size := book("c.quantizer.semantic_quantizer.quantizers.0.codebook.weight"):
-        keys |= {CODEC + "quantizer_semantic_codebook_size": size[0], CODEC + "quantizer_codebook_dim": size[1],
-                 CODEC + "quantizer_residual_codebooks": len(_sequence(residual))}
+        keys |= {
+            CODEC + "quantizer_semantic_codebook_size": size[0],
+            CODEC + "quantizer_codebook_dim": size[1],
+            CODEC + "quantizer_residual_codebooks": len(_sequence(residual)),
+        }
     if size := residual(0):
         keys[CODEC + "quantizer_residual_codebook_size"] = size[0]
     if size := book("c.quantizer.post_module.layers.0.feed_forward.w1.weight"):
@@ -137,8 +178,9 @@ def _shards(path) -> list[Path]:
         return [path / "model.safetensors"]
     names = _json(index).get("weight_map")
     names = sorted(set(map(str, names.values()))) if isinstance(names, dict) else []
-    if not names or any("/" in name or "\\" in name or name.startswith(".") or not name.isprintable()
-                        for name in names):
+    if not names or any(
+        "/" in name or "\\" in name or name.startswith(".") or not name.isprintable() for name in names
+    ):
         raise ModelError(f"{index}: it does not list files of this folder")
     return [path / name for name in names]
 

@@ -22,8 +22,8 @@ from .mapped import Region
 
 _T = GGMLQuantizationType
 GROUPS, BITS = (32, 64, 128), (2, 3, 4, 5, 6, 8)
-OWN = "s2mlx"     # section of config.json for what only our own folders say
-_BLOCK = 32       # weights of the blocks that packed tensors are given in
+OWN = "s2mlx"  # section of config.json for what only our own folders say
+_BLOCK = 32  # weights of the blocks that packed tensors are given in
 _PIECE = 1 << 20  # weights opened at a time
 
 
@@ -75,8 +75,11 @@ class Packed:
         made, step = np.empty((len(words), self.nbytes // rows), np.uint8), max(_PIECE // columns, 1)
         for at in range(0, len(words), step):
             few = slice(at, at + step)
-            made[few] = self._blocks(words[few].copy().view(np.uint32), _floats(scales[few], self.scales.type),
-                                     _floats(biases[few], self.biases.type))
+            made[few] = self._blocks(
+                words[few].copy().view(np.uint32),
+                _floats(scales[few], self.scales.type),
+                _floats(biases[few], self.biases.type),
+            )
         return made
 
     def _blocks(self, words, scales, biases):
@@ -130,8 +133,10 @@ def packing_of(config: dict, path) -> dict[str, Packing]:
         group, bits = entry.get("group_size"), entry.get("bits")
         whole = type(group) is type(bits) is int  # 8.0 and True equal whole numbers, and are none to MLX
         if not whole or group not in GROUPS or bits not in BITS or entry.get("mode", "affine") != "affine":
-            raise ModelError(f"{path}: quantized in a way that is not supported ({str(entry)[:60]}); use one of MLX's "
-                             "affine kind, the original checkpoint or a GGUF file")
+            raise ModelError(
+                f"{path}: quantized in a way that is not supported ({str(entry)[:60]}); use one of MLX's "
+                "affine kind, the original checkpoint or a GGUF file"
+            )
         return Packing(group, bits, symmetric and bits == 8)
 
     if not isinstance(given, dict):
@@ -147,20 +152,28 @@ def unite(found: Mapping[str, Found], packings: Mapping[str, Packing], path) -> 
         parts = [result.pop(stem + end, None) for end in (".weight", ".scales", ".biases")]
         packing = packings.get(stem, packings.get(""))
         if packing is None or None in parts:
-            raise ModelError(f"{path}: tensor {stem + '.weight'!r} is packed, but its scales, biases or the "
-                             "quantization in config.json are missing")
+            raise ModelError(
+                f"{path}: tensor {stem + '.weight'!r} is packed, but its scales, biases or the "
+                "quantization in config.json are missing"
+            )
         result[stem + ".weight"] = _united(stem, *parts, packing, path)
     return result
 
 
 def _united(stem, words, scales, biases, packing, path) -> Found:
     rows, columns = scales.shape[0], scales.shape[-1] * packing.group
-    fits = words.type is _T.I32 and len(scales.shape) == 2 and scales.shape == biases.shape and \
-        {scales.type, biases.type} <= {_T.F16, _T.BF16, _T.F32} and \
-        words.shape == (rows, columns * packing.bits // 32)
+    fits = (
+        words.type is _T.I32
+        and len(scales.shape) == 2
+        and scales.shape == biases.shape
+        and {scales.type, biases.type} <= {_T.F16, _T.BF16, _T.F32}
+        and words.shape == (rows, columns * packing.bits // 32)
+    )
     if not fits:
-        raise ModelError(f"{path}: tensor {stem + '.weight'!r} of shape {list(words.shape)} does not fit its scales "
-                         f"{list(scales.shape)} with {packing.bits} bits in groups of {packing.group}")
+        raise ModelError(
+            f"{path}: tensor {stem + '.weight'!r} of shape {list(words.shape)} does not fit its scales "
+            f"{list(scales.shape)} with {packing.bits} bits in groups of {packing.group}"
+        )
     kind = _kind(packing, scales.type)
     return Found((rows, columns), kind, Packed(words.region, scales, biases, (rows, columns), kind, packing))
 

@@ -15,8 +15,12 @@ from .assemble import Found
 from .mapped import MappedFile, Region
 
 MAX_HEADER = 64 << 20
-_TYPES = {"F32": (GGMLQuantizationType.F32, 4), "F16": (GGMLQuantizationType.F16, 2),
-          "BF16": (GGMLQuantizationType.BF16, 2), "U32": (GGMLQuantizationType.I32, 4)}  # words of packed integers
+_TYPES = {
+    "F32": (GGMLQuantizationType.F32, 4),
+    "F16": (GGMLQuantizationType.F16, 2),
+    "BF16": (GGMLQuantizationType.BF16, 2),
+    "U32": (GGMLQuantizationType.I32, 4),
+}  # words of packed integers
 
 
 def read_safetensors(path) -> dict[str, Found]:
@@ -27,7 +31,7 @@ def read_safetensors(path) -> dict[str, Found]:
     if size < 8 or length > min(size - 8, MAX_HEADER):
         raise ModelError(f"{path}: not a safetensors file, or cut off in its header; download it again")
     try:
-        header = json.loads(file.map[8:8 + length])
+        header = json.loads(file.map[8 : 8 + length])
     except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict):

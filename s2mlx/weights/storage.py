@@ -66,8 +66,10 @@ def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str,
     least = sum(part.kept(Storage.RAW if raw else Storage.PACKED) for part in parts.values())
     most = machine_memory() if memory_limit is None else memory_limit
     if least > most:
-        raise ModelError(f"{path}: the weights need {_size(least, math.ceil)} of memory, {_size(most, math.floor)} are "
-                         "allowed; use a smaller quantization")
+        raise ModelError(
+            f"{path}: the weights need {_size(least, math.ceil)} of memory, {_size(most, math.floor)} are "
+            "allowed; use a smaller quantization"
+        )
     if device.on_gpu():
         return dict.fromkeys(parts, Storage.RAW if raw else Storage.PACKED)
     return _densify(parts, (most // 2 if memory_limit is None else most) - least)

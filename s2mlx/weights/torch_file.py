@@ -18,8 +18,11 @@ from .mapped import MappedFile, Region
 from .pickled import Stored, read_pickle
 
 MAX_PICKLE = 16 << 20
-_STORAGES = {"FloatStorage": (GGMLQuantizationType.F32, 4), "HalfStorage": (GGMLQuantizationType.F16, 2),
-             "BFloat16Storage": (GGMLQuantizationType.BF16, 2)}
+_STORAGES = {
+    "FloatStorage": (GGMLQuantizationType.F32, 4),
+    "HalfStorage": (GGMLQuantizationType.F16, 2),
+    "BFloat16Storage": (GGMLQuantizationType.BF16, 2),
+}
 
 
 def read_torch(path) -> dict[str, Found]:
@@ -32,8 +35,11 @@ def read_torch(path) -> dict[str, Found]:
     begin, end = _extent(file, members[pickled[0]], "data.pkl")
     described = _described(file.map[begin:end], path)
     root = pickled[0].removesuffix("data.pkl") + "data/"
-    return {name: _locate(file, members.get(root + stored.key), name, stored)
-            for name, stored in described if stored.storage in _STORAGES}
+    return {
+        name: _locate(file, members.get(root + stored.key), name, stored)
+        for name, stored in described
+        if stored.storage in _STORAGES
+    }
 
 
 def _directory(path) -> dict[str, zipfile.ZipInfo]:
@@ -51,8 +57,9 @@ def _described(data: bytes, path) -> list[tuple[str, Stored]]:
         state = read_pickle(data)
     except ValueError as error:
         reason = " ".join(str(error).split())[:120]
-        raise ModelError(f"{path}: its pickle is damaged or holds more than tensors ({reason}); "
-                         "nothing of it was run") from None
+        raise ModelError(
+            f"{path}: its pickle is damaged or holds more than tensors ({reason}); nothing of it was run"
+        ) from None
     found, entered, waiting = [], set(), [("", state)]
     while waiting:
         name, value = waiting.pop()
@@ -66,12 +73,16 @@ def _described(data: bytes, path) -> list[tuple[str, Stored]]:
 
 def _locate(file, member, name, stored) -> Found:
     """The region of the file that holds the tensor, or `ModelError`."""
+
     def fail(reason):
         raise ModelError(f"{file.path}: tensor {name!r}: {reason}")
 
     kind, width = _STORAGES[stored.storage]
-    numbers = (stored.offset, *stored.shape, *stored.stride) if isinstance(stored.shape, tuple) and \
-        isinstance(stored.stride, tuple) else (None,)
+    numbers = (
+        (stored.offset, *stored.shape, *stored.stride)
+        if isinstance(stored.shape, tuple) and isinstance(stored.stride, tuple)
+        else (None,)
+    )
     if not all(type(n) is int and 0 <= n < 1 << 48 for n in numbers) or 0 in stored.shape or len(stored.shape) > 4:
         fail("impossible shape")
     if not _in_order(stored.shape, stored.stride):
@@ -98,7 +109,7 @@ def _in_order(shape, stride) -> bool:
 
 def _extent(file, member, what) -> tuple[int, int]:
     """Where an entry's data lie: behind its local header, whose two variable fields have lengths of their own."""
-    header = file.map[member.header_offset:member.header_offset + 30]
+    header = file.map[member.header_offset : member.header_offset + 30]
     if member.compress_type != zipfile.ZIP_STORED:
         raise ModelError(f"{file.path}: {what} is compressed, which torch.save never does")
     if len(header) < 30 or header[:4] != b"PK\3\4":

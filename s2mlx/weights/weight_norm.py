@@ -58,7 +58,7 @@ def fold(found: dict[str, Found], path) -> dict[str, Found]:
     result = dict(found)
     for g_end, v_end in _SPELLINGS:
         for name in [name for name in result if name.endswith(v_end)]:
-            stem = name[:-len(v_end)]
+            stem = name[: -len(v_end)]
             v, g = result.pop(name), result.pop(stem + g_end, None)
             result[stem + ".weight"] = _pair(g, v, stem, path)
     return result
@@ -67,7 +67,8 @@ def fold(found: dict[str, Found], path) -> dict[str, Found]:
 def _pair(g, v, stem, path) -> Found:
     one_each = g is not None and len(g.shape) == len(v.shape) and all(a in (1, b) for a, b in zip(g.shape, v.shape))
     if not one_each or {g.type, v.type} != {GGMLQuantizationType.F32}:
-        raise ModelError(f"{path}: tensor {stem + '.weight'!r} cannot be made: its weight norm is incomplete or "
-                         "not float32")
+        raise ModelError(
+            f"{path}: tensor {stem + '.weight'!r} cannot be made: its weight norm is incomplete or not float32"
+        )
     axes = tuple(i for i, n in enumerate(g.shape) if n == 1)
     return Found(v.shape, v.type, Folded(g.region, v.region, v.shape, axes))

@@ -19,26 +19,59 @@ def test_whole_numbers_of_numpy_are_numbers(name):
     assert value == 20 and type(value) is int  # a seed is added to what NumPy's integers cannot hold
 
 
-@pytest.mark.parametrize("wrong", [
-    {"seed": 1.5}, {"seed": "1"}, {"max_frames": 20.0}, {"min_frames": 1.5}, {"min_frames": None}, {"top_k": 2.0},
-    {"pause_ms": 0.5}, {"batch": 1.5}, {"temperature": "warm"}, {"temperature": float("inf")},
-    {"temperature": float("nan")}, {"top_p": [0.8]}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"seed": 1.5},
+        {"seed": "1"},
+        {"max_frames": 20.0},
+        {"min_frames": 1.5},
+        {"min_frames": None},
+        {"top_k": 2.0},
+        {"pause_ms": 0.5},
+        {"batch": 1.5},
+        {"temperature": "warm"},
+        {"temperature": float("inf")},
+        {"temperature": float("nan")},
+        {"top_p": [0.8]},
+    ],
+)
 def test_options_that_make_no_sense(wrong):
     [name] = wrong
     with pytest.raises(UsageError, match=name):
         Options(**wrong)
 
 
-@pytest.mark.parametrize("clip", [
-    (WAVE, 44100), (list(WAVE), 44100.0), (np.stack([WAVE, WAVE], axis=1), np.int32(44100))])
+@pytest.mark.parametrize(
+    "clip", [(WAVE, 44100), (list(WAVE), 44100.0), (np.stack([WAVE, WAVE], axis=1), np.int32(44100))]
+)
 def test_clips_of_samples(clip):
     assert len(read_clip(clip, 44100)) == len(WAVE)
 
 
-@pytest.mark.parametrize("clip", [
-    (WAVE, 0), (WAVE, -1), (WAVE, float("nan")), (WAVE, 10**9), (WAVE, "fast"), (WAVE,), (WAVE, 44100, 1), WAVE, None,
-    5, (WAVE[:0], 44100), (WAVE[0], 44100), (WAVE[None, :, None], 44100), (np.zeros((5, 0)), 44100), (["a"], 44100),
-    (np.stack([WAVE, WAVE]), 44100), (WAVE * np.nan, 22050)], ids=range(17))
+@pytest.mark.parametrize(
+    "clip",
+    [
+        (WAVE, 0),
+        (WAVE, -1),
+        (WAVE, float("nan")),
+        (WAVE, 10**9),
+        (WAVE, "fast"),
+        (WAVE,),
+        (WAVE, 44100, 1),
+        WAVE,
+        None,
+        5,
+        (WAVE[:0], 44100),
+        (WAVE[0], 44100),
+        (WAVE[None, :, None], 44100),
+        (np.zeros((5, 0)), 44100),
+        (["a"], 44100),
+        (np.stack([WAVE, WAVE]), 44100),
+        (WAVE * np.nan, 22050),
+    ],
+    ids=range(17),
+)
 def test_clips_that_are_none(clip):
     with pytest.raises(AudioError):
         read_clip(clip, 44100)

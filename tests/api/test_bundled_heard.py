@@ -13,8 +13,11 @@ from s2mlx.audio.rates import resample
 from s2mlx.errors import ModelError
 from s2mlx.weights.catalog import DEMO, find_model
 
-SENTENCES = ["Hello, this is my first sentence.", "We are going to the beach on Sunday.",
-             "The train leaves at seven, and we will be home before it rains."]
+SENTENCES = [
+    "Hello, this is my first sentence.",
+    "We are going to the beach on Sunday.",
+    "The train leaves at seven, and we will be home before it rains.",
+]
 
 
 @pytest.fixture(scope="module")

@@ -96,7 +96,9 @@ def test_a_long_text_is_the_same_in_a_batch_and_one_by_one(tts, voice, batch):
 
 
 def test_dialogue_turns_follow_each_other(tts, voice):
-    audio = tts.say("<|speaker:0|>Hello there.<|speaker:1|>And good morning.", voice=[voice, voice], seed=2, max_frames=5)
+    audio = tts.say(
+        "<|speaker:0|>Hello there.<|speaker:1|>And good morning.", voice=[voice, voice], seed=2, max_frames=5
+    )
     assert len(audio.passes) == 2
 
 
@@ -164,7 +166,11 @@ def test_close_ends_a_running_request():
 
 
 def test_errors_reach_the_caller_and_the_worker_lives_on(tts):
-    for call in (lambda: tts.say("   "), lambda: tts.say(TEXT, max_frames=10**6), lambda: tts.say("word " * 600, max_frames=500)):
+    for call in (
+        lambda: tts.say("   "),
+        lambda: tts.say(TEXT, max_frames=10**6),
+        lambda: tts.say("word " * 600, max_frames=500),
+    ):
         with pytest.raises(s2mlx.S2Error):
             call()
     assert tts.say(TEXT, max_frames=2).codes.shape[1] == 2

@@ -125,11 +125,20 @@ def test_close_ends_what_runs(worker):
         worker.stream(counting([]))
 
 
-@pytest.mark.parametrize("fault", [
-    MemoryError(), RuntimeError("[malloc] Unable to allocate 123456789 bytes."),
-    RuntimeError("[metal::malloc] Attempting to allocate 20000000000 bytes which is greater than the maximum allowed"),
-    RuntimeError("[METAL] Command buffer execution failed: Insufficient Memory "
-                 "(00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)")])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        MemoryError(),
+        RuntimeError("[malloc] Unable to allocate 123456789 bytes."),
+        RuntimeError(
+            "[metal::malloc] Attempting to allocate 20000000000 bytes which is greater than the maximum allowed"
+        ),
+        RuntimeError(
+            "[METAL] Command buffer execution failed: Insufficient Memory "
+            "(00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)"
+        ),
+    ],
+)
 def test_running_out_of_memory_is_a_clear_error(worker, fault):
     def work(keep_going):
         raise fault
@@ -176,7 +185,7 @@ def test_a_forked_child_is_refused_and_does_not_hang(worker):
 LOAD = f"""
 import gc, sys, weakref, s2mlx
 def load():
-    return s2mlx.load({str(goldens.GOLDEN / 'tiny-q4_k_m.gguf')!r}, tokenizer={str(goldens.GOLDEN / 'tokenizer.json')!r})
+    return s2mlx.load({str(goldens.GOLDEN / "tiny-q4_k_m.gguf")!r}, tokenizer={str(goldens.GOLDEN / "tokenizer.json")!r})
 tts = load()
 """
 
@@ -187,8 +196,11 @@ def script(rest):
 
 
 def test_a_program_may_end_in_the_middle_of_a_speech():
-    assert script("stream = tts.stream('Hello there.', min_frames=400, max_frames=400); next(stream); sys.exit(3)") \
-        == (3, "", "")
+    assert script("stream = tts.stream('Hello there.', min_frames=400, max_frames=400); next(stream); sys.exit(3)") == (
+        3,
+        "",
+        "",
+    )
 
 
 def test_a_forgotten_synthesizer_goes_with_its_thread_and_weights():

@@ -44,6 +44,7 @@ def studio(tmp_path, saved_voices):
 @pytest.fixture
 def make_app(tmp_path, studio):
     """make_app(**settings of this run) -> S2App on the fake studio."""
+
     def make(**options):
         options.setdefault("text", TEXT)
         options.setdefault("countdown", 0.0)

@@ -174,7 +174,7 @@ class FakeRecorder:
     @property
     def level(self):
         at = int(self.seconds * RATE)
-        block = self.sound[max(0, at - 8192):at]
+        block = self.sound[max(0, at - 8192) : at]
         peak = float(np.abs(block).max()) if len(block) else 0.0
         decibels = 20 * math.log10(peak) if peak else -120.0
         return SimpleNamespace(peak=decibels, rms=decibels - 6)
@@ -183,11 +183,11 @@ class FakeRecorder:
         self.hear(0.5)
 
     def recorded(self, begin=0):
-        return self.sound[begin:int(self.seconds * RATE)], RATE
+        return self.sound[begin : int(self.seconds * RATE)], RATE
 
     def stop(self):
         self.stopped = True
-        return SimpleNamespace(samples=self.sound[:int(self.seconds * RATE)], rate=RATE)
+        return SimpleNamespace(samples=self.sound[: int(self.seconds * RATE)], rate=RATE)
 
 
 class FakeStudio:
@@ -225,14 +225,17 @@ class FakeStudio:
         return found
 
     def model_facts(self, model):
-        return self.look( f"{model or 'the default model'}: 4.63 GB of weights, about 5.1 GB while it speaks")
+        return self.look(f"{model or 'the default model'}: 4.63 GB of weights, about 5.1 GB while it speaks")
 
     def devices(self):
-        return self.look([
-            SimpleNamespace(index=0, name="Built-in Output", inputs=0, outputs=2, default_rate=48000.0),
-            SimpleNamespace(index=1, name="Built-in Microphone", inputs=1, outputs=0, default_rate=48000.0),
-            SimpleNamespace(index=2, name="USB Headset", inputs=1, outputs=2, default_rate=44100.0),
-            *self.more_devices])
+        return self.look(
+            [
+                SimpleNamespace(index=0, name="Built-in Output", inputs=0, outputs=2, default_rate=48000.0),
+                SimpleNamespace(index=1, name="Built-in Microphone", inputs=1, outputs=0, default_rate=48000.0),
+                SimpleNamespace(index=2, name="USB Headset", inputs=1, outputs=2, default_rate=44100.0),
+                *self.more_devices,
+            ]
+        )
 
     def player(self, rate, device, prebuffer):
         if self.output_error:

@@ -24,6 +24,7 @@ from .fakes import hum
 @pytest.fixture
 def spoken(studio):
     """An utterance in the history of an app."""
+
     def put(app, **changes):
         entry = Utterance(
             **{
@@ -40,6 +41,7 @@ def spoken(studio):
         )
         app.history.add(entry, hum(2), 44100)
         return entry
+
     return put
 
 
@@ -337,6 +339,7 @@ async def test_every_screen_fits_the_smallest_and_a_large_terminal(make_app):
 
 async def fits(pilot, app):
     """The keys in the last row can be read, and the way to all others is among them."""
+
     def keys():
         return list(app.screen.query("FooterKey"))
 

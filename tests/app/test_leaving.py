@@ -73,7 +73,8 @@ async def test_what_a_left_history_writes_is_still_told(make_app, studio, tmp_pa
         studio.look_gate.set()
         await until(pilot, lambda: not app.jobs.running)
         assert (tmp_path / "left.wav").exists() and [n.message for n in app._notifications] == [
-            f"saved {tmp_path / 'left.wav'}"]
+            f"saved {tmp_path / 'left.wav'}"
+        ]
 
 
 @pytest.mark.parametrize("keys", [("ctrl+r",), ("ctrl+s",), ("space",), ("enter",), ("ctrl+b",), ("ctrl+l",)])

@@ -23,8 +23,14 @@ os.write(2, b"after")
 def test_picture_and_noise_take_separate_ways(tmp_path, redirected):
     screen, terminal = os.openpty()
     with open(tmp_path / "err", "wb") as errors:
-        subprocess.run([sys.executable, "-c", CODE, str(tmp_path / "log")], stdin=terminal, stdout=terminal,
-                       stderr=errors if redirected else terminal, check=True, cwd=Path(__file__).parents[2])
+        subprocess.run(
+            [sys.executable, "-c", CODE, str(tmp_path / "log")],
+            stdin=terminal,
+            stdout=terminal,
+            stderr=errors if redirected else terminal,
+            check=True,
+            cwd=Path(__file__).parents[2],
+        )
     shown = os.read(screen, 1000)
     os.close(screen)
     os.close(terminal)

@@ -25,11 +25,19 @@ async def test_slower_than_real_time_is_said(make_app, studio):
         assert "RTF 3.20 slower" in figures(app)
 
 
-@pytest.mark.parametrize("startup, rtf, frames, shown", [
-    (2.0, 0.5, 56, "RTF 0.50 faster than real time"),  # the long wait for the first sound is told apart from the pace
-    (2.0, 0.5, 40, "RTF 1.58 ·"),                      # too little sound to call it slow
-    (0.1, 0.2, 20, "RTF 0.31 faster than real time"),
-])
+@pytest.mark.parametrize(
+    "startup, rtf, frames, shown",
+    [
+        (
+            2.0,
+            0.5,
+            56,
+            "RTF 0.50 faster than real time",
+        ),  # the long wait for the first sound is told apart from the pace
+        (2.0, 0.5, 40, "RTF 1.58 ·"),  # too little sound to call it slow
+        (0.1, 0.2, 20, "RTF 0.31 faster than real time"),
+    ],
+)
 async def test_nothing_is_called_slow_for_how_it_begins(make_app, studio, monkeypatch, startup, rtf, frames, shown):
     studio.engine.startup, studio.engine.rtf, studio.engine.frames = startup, rtf, frames
     studio.engine.gate = threading.Semaphore(0)

@@ -70,7 +70,7 @@ def test_an_envelope_grown_in_pieces_equals_the_whole():
     whole.extend(sound)
     begin = 0
     for size in (1, 440, 441, 442, 7, 20_000, 0, 29_000, 9_000):
-        pieces.extend(sound[begin:begin + size])
+        pieces.extend(sound[begin : begin + size])
         begin += size
     assert pieces.samples == whole.samples == 50_000
     assert np.array_equal(pieces.columns(80, 2.0), whole.columns(80, 2.0), equal_nan=True)
@@ -179,10 +179,26 @@ def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
         history.add(Utterance(f"text {minute}", when=f"2026-01-01T00:0{minute}:00"), np.zeros(1), 44100)
     (tmp_path / "h" / "bad.json").write_text('{"text": "x", "options": {"temperature": 99}}')
     (tmp_path / "h" / "worse.json").write_text("{")
-    for number, field in enumerate(({"rtf": "fast"}, {"first_audio": [1]}, {"seconds": None}, {"frames": 1.5},
-                                    {"seed": "x"}, {"voices": "anna"}, {"voices": [1]}, {"model": 3},
-                                    {"model_name": None}, {"when": 5}, {"options": []}, {"options": {"seed": 1, "top_k": "x"}}, {"finish_reason": {}},
-                                    {"seconds": float("inf")}, {"rtf": float("nan")}, {"text": "half \ud800"})):
+    for number, field in enumerate(
+        (
+            {"rtf": "fast"},
+            {"first_audio": [1]},
+            {"seconds": None},
+            {"frames": 1.5},
+            {"seed": "x"},
+            {"voices": "anna"},
+            {"voices": [1]},
+            {"model": 3},
+            {"model_name": None},
+            {"when": 5},
+            {"options": []},
+            {"options": {"seed": 1, "top_k": "x"}},
+            {"finish_reason": {}},
+            {"seconds": float("inf")},
+            {"rtf": float("nan")},
+            {"text": "half \ud800"},
+        )
+    ):
         (tmp_path / "h" / f"typed{number}.json").write_text(json.dumps({"text": "x", "when": "2027"} | field))
     assert [u.text for u in history.entries()] == ["text 4", "text 3", "text 2"]
     assert len(list((tmp_path / "h").glob("*.flac"))) == 3
@@ -191,7 +207,9 @@ def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
 def test_every_language_has_a_sentence():
     for name, code in sentence.languages():
         assert name and sentence.sentence(code)
-    assert sentence.sentence("xx") == sentence.sentence("en") != sentence.sentence("en", 1) and sentence.sentence("de", 7)
+    assert sentence.sentence("xx") == sentence.sentence("en") != sentence.sentence("en", 1) and sentence.sentence(
+        "de", 7
+    )
 
 
 class _Player:

@@ -54,8 +54,17 @@ def model(tmp_path):
 
 async def test_the_whole_path(tmp_path, model):
     studio = DeafStudio(tmp_path)
-    app = S2App(studio, tmp_path / "config", tmp_path / "state", text="Hello there. How are you?", countdown=0.0,
-                model=str(model), seed=5, max_frames=12, min_frames=12)
+    app = S2App(
+        studio,
+        tmp_path / "config",
+        tmp_path / "state",
+        text="Hello there. How are you?",
+        countdown=0.0,
+        model=str(model),
+        seed=5,
+        max_frames=12,
+        min_frames=12,
+    )
     async with running(app) as pilot:
         assert "Tiny synthetic S2" in studio.model_facts(str(model))
         await pilot.press("ctrl+s")

@@ -238,10 +238,17 @@ async def _record_until_killed(folder):
 
 
 async def test_a_recording_survives_the_death_of_the_process(make_app, studio, tmp_path):
-    code = f"import asyncio, pathlib; from tests.app.test_recording import _record_until_killed as f; " \
-           f"asyncio.run(f(pathlib.Path({str(tmp_path)!r})))"
-    child = subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2], stdout=subprocess.PIPE,
-                             text=True, env=os.environ | {"TEXTUAL_ANIMATIONS": "none"})
+    code = (
+        f"import asyncio, pathlib; from tests.app.test_recording import _record_until_killed as f; "
+        f"asyncio.run(f(pathlib.Path({str(tmp_path)!r})))"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TEXTUAL_ANIMATIONS": "none"},
+    )
     with child.stdout:
         said = child.stdout.readline()
         words = child.stdout.readline().strip()
@@ -256,7 +263,7 @@ async def test_a_recording_survives_the_death_of_the_process(make_app, studio, t
             pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == REVIEW and not app.jobs.running
         )
         assert len(app.screen.samples) >= 6 * RATE and app.screen.card.words == words
-        assert np.array_equal(app.screen.samples, studio.sound[RATE // 2:][:len(app.screen.samples)])
+        assert np.array_equal(app.screen.samples, studio.sound[RATE // 2 :][: len(app.screen.samples)])
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
         assert app.library.get("me").transcript == words

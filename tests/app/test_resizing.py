@@ -25,7 +25,7 @@ def rows(pilot) -> list[str]:
 def words_in(pilot, widget) -> str:
     """What is shown inside a widget, its lines joined."""
     region = widget.content_region
-    return " ".join(" ".join(row[region.x:region.right] for row in rows(pilot)[region.y:region.bottom]).split())
+    return " ".join(" ".join(row[region.x : region.right] for row in rows(pilot)[region.y : region.bottom]).split())
 
 
 async def resized(pilot, *size: int) -> None:
@@ -105,8 +105,14 @@ async def test_the_field_typed_into_can_be_seen(make_app):
             await pilot.press("tab")
 
 
-@pytest.mark.parametrize("size, hint", [((39, 12), "make the terminal larger: 40 x 12"), ((20, 6), "needs 40 x 12"),
-                                        ((100, 11), "make the terminal larger: 40 x 12")])
+@pytest.mark.parametrize(
+    "size, hint",
+    [
+        ((39, 12), "make the terminal larger: 40 x 12"),
+        ((20, 6), "needs 40 x 12"),
+        ((100, 11), "make the terminal larger: 40 x 12"),
+    ],
+)
 async def test_a_terminal_that_is_too_small_says_so_and_keeps_the_text(make_app, size, hint):
     app = make_app(text="Hi")
     async with running(app, (100, 30)) as pilot:
@@ -132,8 +138,10 @@ async def test_a_notice_hides_neither_sound_nor_figures_nor_buttons(make_app, si
     async with running(app, size, notifications=True) as pilot:
         app.notify("One more notice, or two, which would push the last one out of its place.", timeout=60)
         app.notify("One more notice, or two, which would push the last one out of its place.", timeout=60)
-        for show, shown in ((lambda: None, (Transport, Waveform, StatusLine, KeyLine)),
-                            (lambda: app.push_screen(RecordScreen()), (Transport, Input, KeyLine))):
+        for show, shown in (
+            (lambda: None, (Transport, Waveform, StatusLine, KeyLine)),
+            (lambda: app.push_screen(RecordScreen()), (Transport, Input, KeyLine)),
+        ):
             show()
             app.notify("A notice of some length, such as one about a file that could not be written where it should.")
             await pilot.pause()

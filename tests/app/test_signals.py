@@ -36,10 +36,20 @@ def drawn(terminal: int, until: bytes | None = None) -> bytes:
 def test_the_text_is_kept_whatever_ends_the_process(tmp_path, sent):
     terminal, inside = os.openpty()
     termios.tcsetwinsize(terminal, (24, 80))
-    environment = os.environ | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)} | {
-        f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
-    app = subprocess.Popen([sys.executable, "-m", "s2mlx", "tui", "-m", "none.gguf"], env=environment,
-                           stdin=inside, stdout=inside, stderr=inside, cwd=tmp_path, start_new_session=True)
+    environment = (
+        os.environ
+        | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
+        | {f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
+    )
+    app = subprocess.Popen(
+        [sys.executable, "-m", "s2mlx", "tui", "-m", "none.gguf"],
+        env=environment,
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+        cwd=tmp_path,
+        start_new_session=True,
+    )
     os.close(inside)
     try:
         drawn(terminal, until=b"none.gguf")
@@ -57,8 +67,15 @@ def test_the_text_is_kept_whatever_ends_the_process(tmp_path, sent):
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     terminal, inside = os.openpty()
-    ran = subprocess.run([sys.executable, "-m", "s2mlx", "tui", b"\xff"], stdin=inside, stdout=inside,
-                         stderr=subprocess.PIPE, env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=tmp_path, timeout=60)
+    ran = subprocess.run(
+        [sys.executable, "-m", "s2mlx", "tui", b"\xff"],
+        stdin=inside,
+        stdout=inside,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=tmp_path,
+        timeout=60,
+    )
     os.close(inside)
     os.close(terminal)
     assert ran.returncode == 2 and b"not valid UTF-8" in ran.stderr

@@ -83,7 +83,7 @@ async def test_the_sentence_being_heard_is_marked(make_app, studio):
             "[whisper] Nobody had heard the boat come in.",
             "Would you believe it?",
         }
-        row = TEXT[:area._heard[0] + 1].count("\n")
+        row = TEXT[: area._heard[0] + 1].count("\n")
         assert any(span.style.bold and span.style.underline for span in area.get_line(row).spans)
         assert app._main.wave.position == player.position
         await pilot.press("escape")
@@ -147,9 +147,14 @@ async def test_a_text_file_takes_the_place_of_the_draft_and_gives_it_back(make_a
         assert app._main.editor.text == "My draft."
 
 
-@pytest.mark.parametrize("data, why", [(b"word " * 300_000, "longer than 1 MB"),
-                                       ("Grüße".encode("latin-1"), "not UTF-8"),
-                                       ("Hi".encode("utf-16-le"), "not UTF-8")])
+@pytest.mark.parametrize(
+    "data, why",
+    [
+        (b"word " * 300_000, "longer than 1 MB"),
+        ("Grüße".encode("latin-1"), "not UTF-8"),
+        ("Hi".encode("utf-16-le"), "not UTF-8"),
+    ],
+)
 async def test_a_text_file_that_cannot_be_read_whole_is_refused(make_app, tmp_path, data, why):
     (tmp_path / "a.txt").write_bytes(data)
     app = make_app()

@@ -79,8 +79,11 @@ def terminal(loop, tmp_path):  # noqa: F811
     }
     environment.pop("TMUX", None)
     # a socket's path may have 107 bytes
-    made = Terminal(environment, loop.folder / "tmux", f"{sys.executable} -m s2mlx tui -m {tmp_path}/model.gguf; "
-                                                       f"echo $? > {tmp_path}/code; sleep 60")
+    made = Terminal(
+        environment,
+        loop.folder / "tmux",
+        f"{sys.executable} -m s2mlx tui -m {tmp_path}/model.gguf; echo $? > {tmp_path}/code; sleep 60",
+    )
     server = int(made.tmux("display-message", "-p", "#{pid}"))
     yield made
     made.tmux("kill-server")

@@ -137,6 +137,7 @@ async def test_add_from_a_clip_can_be_cancelled(make_app, studio, tmp_path):
     studio.engine.clone_gate = threading.Event()
     app = make_app()
     async with running(app) as pilot:
+
         async def add():
             the_list(app)
             await pilot.press("a")

@@ -34,18 +34,35 @@ class Loop:
 
     def python(self, code: str, *arguments, timeout: float = 120, check: bool = True) -> subprocess.CompletedProcess:
         """Run Python code in a child that hears and plays on the loop; its text output is in the result."""
-        done = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], env=self.environment, text=True,
-                              capture_output=True, timeout=timeout, cwd=Path(__file__).parents[2])
+        done = subprocess.run(
+            [sys.executable, "-c", code, *map(str, arguments)],
+            env=self.environment,
+            text=True,
+            capture_output=True,
+            timeout=timeout,
+            cwd=Path(__file__).parents[2],
+        )
         if check and done.returncode:
             raise AssertionError(f"the child failed:\n{done.stdout}\n{done.stderr}")
         return done
 
     def record_monitor(self, path: Path) -> subprocess.Popen:
         """Record what the loudspeaker gives, as raw s16le mono, until terminated. PortAudio is not involved."""
-        recorder = subprocess.Popen(["parec", "--device=loop.monitor", f"--rate={RATE}", "--channels=1",
-                                     "--format=s16le", "--latency-msec=20", "--raw", str(path)], env=self.environment)
+        recorder = subprocess.Popen(
+            [
+                "parec",
+                "--device=loop.monitor",
+                f"--rate={RATE}",
+                "--channels=1",
+                "--format=s16le",
+                "--latency-msec=20",
+                "--raw",
+                str(path),
+            ],
+            env=self.environment,
+        )
         end = time.monotonic() + _START_WAIT
-        while not (path.exists() and path.stat().st_size):   # it runs once the first sound is there
+        while not (path.exists() and path.stat().st_size):  # it runs once the first sound is there
             if time.monotonic() > end or recorder.poll() is not None:
                 recorder.kill()
                 raise AssertionError("parec records nothing")
@@ -79,21 +96,41 @@ def start() -> Loop:
     for name in ("run", "home"):
         (folder / name).mkdir(mode=0o700)
     alsa = folder / "alsa.conf"
-    alsa.write_text("</usr/share/alsa/alsa.conf>\npcm.!default { type pulse }\nctl.!default { type pulse }\n"
-                    "pcm.pulse { type pulse }\nctl.pulse { type pulse }\n")
+    alsa.write_text(
+        "</usr/share/alsa/alsa.conf>\npcm.!default { type pulse }\nctl.!default { type pulse }\n"
+        "pcm.pulse { type pulse }\nctl.pulse { type pulse }\n"
+    )
     socket = folder / "run" / "native"
-    environment = {key: value for key, value in os.environ.items()
-                   if not key.startswith(("PULSE_", "XDG_", "ALSA_", "DBUS_", "JACK_"))}
-    environment |= {"HOME": str(folder / "home"), "XDG_RUNTIME_DIR": str(folder / "run"),
-                    "ALSA_CONFIG_PATH": str(alsa), "PULSE_SERVER": f"unix:{socket}",
-                    "PULSE_COOKIE": str(folder / "cookie"), "JACK_NO_START_SERVER": "1"}
+    environment = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("PULSE_", "XDG_", "ALSA_", "DBUS_", "JACK_"))
+    }
+    environment |= {
+        "HOME": str(folder / "home"),
+        "XDG_RUNTIME_DIR": str(folder / "run"),
+        "ALSA_CONFIG_PATH": str(alsa),
+        "PULSE_SERVER": f"unix:{socket}",
+        "PULSE_COOKIE": str(folder / "cookie"),
+        "JACK_NO_START_SERVER": "1",
+    }
     daemon = subprocess.Popen(
         # Without clients it ends by itself after a while: a test run that is killed leaves nothing for ever.
-        ["pulseaudio", "-n", "--daemonize=no", "--exit-idle-time=600", "--use-pid-file=no",
-         "--log-target=file:" + str(folder / "log"),
-         f"--load=module-native-protocol-unix socket={socket} auth-anonymous=1",
-         f"--load=module-null-sink sink_name=loop rate={RATE} channels=2"],
-        env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        [
+            "pulseaudio",
+            "-n",
+            "--daemonize=no",
+            "--exit-idle-time=600",
+            "--use-pid-file=no",
+            "--log-target=file:" + str(folder / "log"),
+            f"--load=module-native-protocol-unix socket={socket} auth-anonymous=1",
+            f"--load=module-null-sink sink_name=loop rate={RATE} channels=2",
+        ],
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     end = time.monotonic() + _START_WAIT
     while time.monotonic() < end and daemon.poll() is None:
         sinks = subprocess.run(["pactl", "list", "short", "sinks"], env=environment, capture_output=True, text=True)

@@ -56,7 +56,7 @@ class Speaker:
         self.latency = self.capacity / rate
         self.lead_in, self.underflows = lead_in, 0
         self._queue, self._queued = [], 0
-        self._started = None      # when the running flow began, and how many periods have gone out since
+        self._started = None  # when the running flow began, and how many periods have gone out since
         self._periods = 0
         self._interrupted = False
         self._frames_out = 0
@@ -68,15 +68,16 @@ class Speaker:
             self._catch_up()
             room = self.capacity - self._queued
             if room:
-                piece = block[done:done + room]
+                piece = block[done : done + room]
                 self._queue.append(piece)
                 self._queued += len(piece)
                 done += len(piece)
                 if self._started is None:
                     self._started, self._periods = self.world.now, 0
             else:
-                self.world.advance(self._started + (self._periods + 1) * self.block / self.rate,
-                                   unless=lambda: self._interrupted)
+                self.world.advance(
+                    self._started + (self._periods + 1) * self.block / self.rate, unless=lambda: self._interrupted
+                )
         return done
 
     def interrupt(self):
@@ -98,7 +99,7 @@ class Speaker:
             self._fault(self._frames_out)
             self._frames_out += self.block
             waiting = np.concatenate(self._queue) if self._queue else np.zeros(0, np.float32)
-            period, rest = waiting[:self.block], waiting[self.block:]
+            period, rest = waiting[: self.block], waiting[self.block :]
             self._queue, self._queued = [rest] if len(rest) else [], len(rest)
             self.out.append(np.concatenate([period, np.zeros(self.block - len(period), np.float32)]))
 
@@ -144,7 +145,7 @@ def produce(world, playback, samples, sizes, rtf, rate, start=0.0):
     """Chunks of these sizes, each ready when its generation at that real-time factor is over; then finish."""
     time, begin = start, 0
     for size in sizes:
-        piece = samples[begin:begin + size]
+        piece = samples[begin : begin + size]
         begin += size
         time += rtf * len(piece) / rate
         world.at(time, lambda piece=piece: playback.play(piece))
@@ -213,7 +214,7 @@ class Microphone:
         self.drained, self._interrupted = threading.Event(), threading.Event()
 
     def read(self):
-        block = self._samples[self._next:self._next + self._block]
+        block = self._samples[self._next : self._next + self._block]
         self._next += len(block)
         if len(block):
             return block

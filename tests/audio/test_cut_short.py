@@ -31,7 +31,7 @@ def test_a_part_of_a_file_is_refused_and_the_whole_is_not(tmp_path, kind, noise)
     rate = soundfile.info(path).samplerate  # Psion's is always 8000
     assert abs(len(read_audio(path, rate)) - len(noise)) < 0.1 * rate
     for share in (0.5, 0.9):
-        path.write_bytes(content[:int(len(content) * share)])
+        path.write_bytes(content[: int(len(content) * share)])
         message = refused(path)
         assert "cut short" in message or kind in ("FLAC", "MP3") and "damaged" in message
 
@@ -43,9 +43,14 @@ def test_a_streamed_wav_is_read_to_its_end(tmp_path, length):
     assert np.array_equal(read_audio(tmp_path / "a.wav", RATE), np.frombuffer(pcm16(tone()), "<i2") / np.float32(32768))
 
 
-@pytest.mark.parametrize("kind, mark, skip, form, lengths", [
-    ("AU", b".snd", 4, ">I", [2**32 - 1]), ("AIFF", b"SSND", 0, ">I", [2**32 - 1, 2**31 - 1, 0]),
-    ("W64", b"riff", 12, "<Q", [2**64 - 1, 2**63 - 1, 0])])
+@pytest.mark.parametrize(
+    "kind, mark, skip, form, lengths",
+    [
+        ("AU", b".snd", 4, ">I", [2**32 - 1]),
+        ("AIFF", b"SSND", 0, ">I", [2**32 - 1, 2**31 - 1, 0]),
+        ("W64", b"riff", 12, "<Q", [2**64 - 1, 2**63 - 1, 0]),
+    ],
+)
 def test_other_streamed_files_too(tmp_path, kind, mark, skip, form, lengths):
     path = written(tmp_path, kind, tone())
     whole = read_audio(path, RATE)
@@ -75,7 +80,7 @@ def test_a_flac_without_a_count_is_read_to_its_end(tmp_path, noise, samples):
     assert soundfile.info(tmp_path / "piped.flac").frames > 2**62
     assert np.array_equal(read_audio(tmp_path / "piped.flac", RATE), read_audio(tmp_path / "a.flac", RATE))
     assert "longer than 0.1 s" in refused(tmp_path / "piped.flac", max_seconds=0.1)
-    content[len(content) // 2:len(content) // 2 + 2000] = bytes(2000)
+    content[len(content) // 2 : len(content) // 2 + 2000] = bytes(2000)
     (tmp_path / "piped.flac").write_bytes(content)
     assert "damaged" in refused(tmp_path / "piped.flac")
 
@@ -98,7 +103,7 @@ def test_a_streamed_caf_needs_a_converter(tmp_path, monkeypatch):
     path = written(tmp_path, "CAF", tone())
     content = bytearray(path.read_bytes())
     at = content.index(b"data") + 4
-    content[at:at + 8] = b"\xff" * 8
+    content[at : at + 8] = b"\xff" * 8
     path.write_bytes(content)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "install ffmpeg" in refused(path)

@@ -18,21 +18,37 @@ LIST = [
 ]
 
 
-@pytest.mark.parametrize("query,output,index", [
-    (None, True, 1), (None, False, 0), ("", True, 1), (2, True, 2), ("2", False, 2), ("speak", True, 1),
-    ("usb audio", True, 2), ("USB AUDIO PRO", True, 3), (" pro mic", False, 0), ("CAFÉ", True, 7),
-])
+@pytest.mark.parametrize(
+    "query,output,index",
+    [
+        (None, True, 1),
+        (None, False, 0),
+        ("", True, 1),
+        (2, True, 2),
+        ("2", False, 2),
+        ("speak", True, 1),
+        ("usb audio", True, 2),
+        ("USB AUDIO PRO", True, 3),
+        (" pro mic", False, 0),
+        ("CAFÉ", True, 7),
+    ],
+)
 def test_find(query, output, index):
     assert find(LIST, query, output).index == index
 
 
-@pytest.mark.parametrize("query,output,words", [
-    ("usb", True, ["several", "2 USB Audio", "3 USB Audio Pro"]),
-    ("pro", False, ["several", "0 MacBook", "3 USB"]),
-    ("headphones", True, ["no output device", "1 MacBook Pro Speakers"]),
-    ("speakers", False, ["no input device", "0 MacBook Pro Microphone"]),   # it exists, but cannot record
-    (0, True, ["no output device"]), ("99", True, ["99"]), (-1, True, ["-1"]),
-])
+@pytest.mark.parametrize(
+    "query,output,words",
+    [
+        ("usb", True, ["several", "2 USB Audio", "3 USB Audio Pro"]),
+        ("pro", False, ["several", "0 MacBook", "3 USB"]),
+        ("headphones", True, ["no output device", "1 MacBook Pro Speakers"]),
+        ("speakers", False, ["no input device", "0 MacBook Pro Microphone"]),  # it exists, but cannot record
+        (0, True, ["no output device"]),
+        ("99", True, ["99"]),
+        (-1, True, ["-1"]),
+    ],
+)
 def test_no_or_several(query, output, words):
     with pytest.raises(DeviceError) as caught:
         find(LIST, query, output)
@@ -78,7 +94,9 @@ def test_missing_sounddevice(monkeypatch):
 def test_nothing_heavy_is_imported_by_the_modules_themselves():
     import subprocess
 
-    code = ("import sys, s2mlx.audio.play.player, s2mlx.audio.microphone, s2mlx.audio.files"
-            ", s2mlx.audio.hardware.devices\n"
-            "print([m for m in ('sounddevice', 'soundfile', 'soxr', 'mlx') if m in sys.modules])")
+    code = (
+        "import sys, s2mlx.audio.play.player, s2mlx.audio.microphone, s2mlx.audio.files"
+        ", s2mlx.audio.hardware.devices\n"
+        "print([m for m in ('sounddevice', 'soundfile', 'soxr', 'mlx') if m in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

@@ -34,6 +34,7 @@ def leftovers(folder):
 
 # --- out and back ---------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize("rate", [44100, 24000, 11025])
 def test_round_trip(tmp_path, ending, rate):
@@ -89,8 +90,8 @@ def test_channels_are_mixed(tmp_path):
 
 def test_surround_keeps_the_voice_and_drops_the_rumble(tmp_path):
     channels = np.zeros((RATE, 6), np.float32)
-    channels[:, 2] = tone(hertz=440)          # centre
-    channels[:, 3] = tone(hertz=40)           # low frequencies
+    channels[:, 2] = tone(hertz=440)  # centre
+    channels[:, 3] = tone(hertz=40)  # low frequencies
     soundfile.write(tmp_path / "surround.wav", channels, RATE, subtype="FLOAT")
     mixed = read_audio(tmp_path / "surround.wav", RATE)
     assert similarity(mixed, channels[:, 2]) > 0.99999 and np.abs(mixed).max() <= 0.5
@@ -103,6 +104,7 @@ def test_full_scale_is_clipped_not_wrapped(tmp_path):
 
 
 # --- what is refused on the way in ----------------------------------------------------------------------------------
+
 
 def refused(path, **options):
     with pytest.raises(AudioError) as caught:
@@ -134,8 +136,13 @@ def test_a_fifo_is_refused_without_waiting(tmp_path):
 
 
 def test_content_that_is_no_audio(tmp_path):
-    for name, content in [("a.wav", b"hello, this is text\n" * 50), ("a.mp3", b"\0" * 5000), ("b.wav", b"RIFF"),
-                          ("c.wav", b"RIFF\xff\xff\xff\xffWAVEfmt "), ("a.raw", b"\1\2" * 500)]:
+    for name, content in [
+        ("a.wav", b"hello, this is text\n" * 50),
+        ("a.mp3", b"\0" * 5000),
+        ("b.wav", b"RIFF"),
+        ("c.wav", b"RIFF\xff\xff\xff\xffWAVEfmt "),
+        ("a.raw", b"\1\2" * 500),
+    ]:
         (tmp_path / name).write_bytes(content)
         refused(tmp_path / name)
 
@@ -182,7 +189,7 @@ def test_damage_never_crashes(tmp_path, ending):
     content = (tmp_path / f"a.{ending}").read_bytes()
     rng = np.random.default_rng(7)
     for _ in range(40):
-        bad = bytearray(content[:rng.integers(1, len(content))] if rng.random() < 0.3 else content)
+        bad = bytearray(content[: rng.integers(1, len(content))] if rng.random() < 0.3 else content)
         for position in rng.integers(0, min(len(bad), 200), size=rng.integers(1, 6)):
             bad[position] = rng.integers(256)
         (tmp_path / f"b.{ending}").write_bytes(bad)
@@ -193,6 +200,7 @@ def test_damage_never_crashes(tmp_path, ending):
 
 
 # --- writing: whole or not at all -----------------------------------------------------------------------------------
+
 
 def test_the_name_appears_only_on_close(tmp_path):
     path = tmp_path / "a.wav"
@@ -232,8 +240,16 @@ def test_nan_is_not_written(tmp_path, ending):
 def test_names_that_cannot_be_written(tmp_path):
     (tmp_path / "folder.wav").mkdir()
     os.mkfifo(tmp_path / "pipe.wav")
-    for path in (tmp_path / "a.xyz", tmp_path / "noending", tmp_path / "absent" / "a.wav", tmp_path / "folder.wav",
-                 tmp_path / "pipe.wav", "/dev/null", "a\0.wav", tmp_path / ("x" * 300 + ".wav")):
+    for path in (
+        tmp_path / "a.xyz",
+        tmp_path / "noending",
+        tmp_path / "absent" / "a.wav",
+        tmp_path / "folder.wav",
+        tmp_path / "pipe.wav",
+        "/dev/null",
+        "a\0.wav",
+        tmp_path / ("x" * 300 + ".wav"),
+    ):
         with pytest.raises(AudioError) as caught:
             write_audio(path, tone(), RATE)
         assert "\n" not in str(caught.value)
@@ -275,6 +291,7 @@ def test_a_full_disk_leaves_nothing(tmp_path, ending, limit):
 
 
 # --- bytes for a pipe -----------------------------------------------------------------------------------------------
+
 
 def test_pcm16_rounds_and_clips():
     values = np.frombuffer(pcm16([0, 1, -1, 2, -2, 0.6 / 32768, -0.6 / 32768]), "<i2")

@@ -63,8 +63,11 @@ def test_a_converter_that_knows_no_limit_is_stopped(tmp_path, monkeypatch, heade
     (tmp_path / "a.m4a").write_bytes(M4A)
     start = wav_header(RATE, 2**30) if header else bytes(44)
     (tmp_path / "start").write_bytes(start + bytes((2 * RATE if header else foreign._USUAL_RATE) * 12))
-    fake_tool(tmp_path / "bin", "afconvert", f'for last; do :; done; /bin/cp "{tmp_path}/start" "$last"; '
-                                             f'echo $$ > "{tmp_path}/pid"; exec /bin/sleep 60')
+    fake_tool(
+        tmp_path / "bin",
+        "afconvert",
+        f'for last; do :; done; /bin/cp "{tmp_path}/start" "$last"; echo $$ > "{tmp_path}/pid"; exec /bin/sleep 60',
+    )
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     assert "is longer than 10 s; cut out the part" in refused(tmp_path / "a.m4a", max_seconds=10)
     with pytest.raises(ProcessLookupError):

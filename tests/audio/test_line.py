@@ -18,7 +18,7 @@ def test_like_a_list(seed):
             everything = np.append(everything, piece)
         elif action == 1:
             most = int(rng.integers(0, 30))
-            assert np.array_equal(line.take(most), everything[cursor:cursor + most])
+            assert np.array_equal(line.take(most), everything[cursor : cursor + most])
             cursor = min(cursor + most, len(everything))
         elif action == 2:
             cursor = min(cursor, max(line._first, cursor - int(rng.integers(0, 25))))

@@ -84,9 +84,9 @@ def align(recording, samples):
     """(lag in samples, correlation) of the samples in the recording."""
     size = 1 << (len(recording) + len(samples)).bit_length()
     product = np.fft.irfft(np.fft.rfft(recording, size) * np.conj(np.fft.rfft(samples, size)), size)
-    lag = int(np.argmax(product[:len(recording)]))
-    part = recording[lag:lag + len(samples)]
-    samples = samples[:len(part)]
+    lag = int(np.argmax(product[: len(recording)]))
+    part = recording[lag : lag + len(samples)]
+    samples = samples[: len(part)]
     return lag, float(np.dot(part, samples) / (np.linalg.norm(part) * np.linalg.norm(samples)))
 
 
@@ -135,7 +135,7 @@ def test_played_equals_generated(loop, tmp_path):  # noqa: F811
     assert heard and error == "None" and device and abs(position - 2.5) < 0.01
     lag, correlation = align(recording, samples)
     assert correlation > 0.999, (lag, correlation)
-    part = recording[lag:lag + len(samples)]
+    part = recording[lag : lag + len(samples)]
     assert len(part) == len(samples) and np.abs(part - samples).max() < 1e-3
     assert events == ["started", "finished"]
 
@@ -190,8 +190,9 @@ def test_the_recorder_hears_what_is_played(loop, tmp_path):  # noqa: F811
     def attempt():
         (tmp_path / "go").touch()
         (tmp_path / "ready").unlink(missing_ok=True)
-        recorder = subprocess.Popen([sys.executable, "-c", RECORD, str(tmp_path)], env=loop.environment, text=True,
-                                    stdout=subprocess.PIPE)
+        recorder = subprocess.Popen(
+            [sys.executable, "-c", RECORD, str(tmp_path)], env=loop.environment, text=True, stdout=subprocess.PIPE
+        )
         try:
             while not (tmp_path / "ready").exists() and recorder.poll() is None:
                 time.sleep(0.05)
@@ -212,23 +213,27 @@ def test_the_recorder_hears_what_is_played(loop, tmp_path):  # noqa: F811
 
 
 def test_devices_are_listed_and_found(loop):  # noqa: F811
-    text = loop.python("from s2mlx.audio.devices import *\n"
-                       "print(find_output().name, find_input().name, find_output('pulse').index)\n"
-                       "assert list_devices(refresh=True)\n"
-                       "from s2mlx.audio.portaudio import PortAudio\n"
-                       "stream = PortAudio().open_output(find_output(), 44100)\n"
-                       "assert list_devices(refresh=True)           # leaves the open stream alone\n"
-                       "import numpy; assert stream.write(numpy.zeros(100, 'f')) == 100\n"
-                       "stream.close()\nassert list_devices(refresh=True)")
+    text = loop.python(
+        "from s2mlx.audio.devices import *\n"
+        "print(find_output().name, find_input().name, find_output('pulse').index)\n"
+        "assert list_devices(refresh=True)\n"
+        "from s2mlx.audio.portaudio import PortAudio\n"
+        "stream = PortAudio().open_output(find_output(), 44100)\n"
+        "assert list_devices(refresh=True)           # leaves the open stream alone\n"
+        "import numpy; assert stream.write(numpy.zeros(100, 'f')) == 100\n"
+        "stream.close()\nassert list_devices(refresh=True)"
+    )
     assert text.stdout.split()[:2] == ["default", "default"] and text.stderr == ""
 
 
 def test_without_a_sound_server_one_line_says_so(loop, tmp_path):  # noqa: F811
     """The daemon is gone (its socket is elsewhere): an error at once, the audio is kept, nothing hangs."""
-    code = ("import numpy as np\nfrom s2mlx.audio.speaker import Player\n"
-            "with Player(44100) as player:\n"
-            "    player.play(np.ones(1000, np.float32)); player.finish()\n"
-            "    print(player.wait(20), len(player.unheard()))\n    print(player.error)")
+    code = (
+        "import numpy as np\nfrom s2mlx.audio.speaker import Player\n"
+        "with Player(44100) as player:\n"
+        "    player.play(np.ones(1000, np.float32)); player.finish()\n"
+        "    print(player.wait(20), len(player.unheard()))\n    print(player.error)"
+    )
     lonely = type(loop)(tmp_path, None, loop.environment | {"PULSE_SERVER": f"unix:{tmp_path}/nothing"})
     first, message = lonely.python(code).stdout.strip().split("\n")
     assert first == "False 1000" and message

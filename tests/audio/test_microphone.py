@@ -23,7 +23,7 @@ def spoken(seconds=8.0, level=0.1, noise=0.0005, before=1.0, after=1.0, rate=RAT
     while t < before + seconds - 0.15:
         begin, size = round(t * rate), round(0.15 * rate)
         wave = np.sin(2 * np.pi * rng.uniform(110, 220) * np.arange(size) / rate)
-        samples[begin:begin + size] += level * 1.4 * wave * np.hanning(size)
+        samples[begin : begin + size] += level * 1.4 * wave * np.hanning(size)
         t += 0.15 + (0.4 if rng.random() < 0.2 else 0.05)
     return samples.astype(np.float32)
 
@@ -37,6 +37,7 @@ def record(samples, rate=44100, **options):
 
 
 # --- recorder -------------------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("block", [1, 100, 480, 5000])
 def test_the_take_is_what_came_in(block):
@@ -135,12 +136,13 @@ def test_live_figures():
 
 # --- meter ----------------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("block", [1, 37, 480, 100_000])
 def test_meter_does_not_depend_on_the_blocks(block):
     samples = (0.1 * np.sin(np.arange(6000) / 7)).astype(np.float32)
     meter = Meter(8000)
     for begin in range(0, len(samples), block):
-        meter.add(samples[begin:begin + block])
+        meter.add(samples[begin : begin + block])
     assert meter.frames == 6000 and not meter.zeros_only and meter.clipped == 0
     assert meter.level.rms == pytest.approx(-23.01, abs=0.1) and meter.level.peak == pytest.approx(-20, abs=0.1)
 
@@ -159,6 +161,7 @@ def test_meter_forgets_and_holds():
 
 # --- verdict --------------------------------------------------------------------------------------------------------
 
+
 def problems(samples, **fields):
     take = Take.of(samples, RATE)
     return check(Take(**{**vars(take), **fields}))
@@ -169,17 +172,20 @@ def test_a_good_take_has_no_problem():
         assert check(Take.of(spoken(seconds), RATE)).ok, check(Take.of(spoken(seconds), RATE)).problems
 
 
-@pytest.mark.parametrize("samples,word,usable", [
-    (spoken(1.5), "too short", False),
-    (spoken(4.0), "a little short", True),
-    (spoken(40.0), "longer than needed", True),
-    (spoken(8, level=0.008, noise=0.00005), "too quiet", True),
-    (spoken(8, level=0.0008, noise=0.00002), "hardly anything", False),
-    (np.clip(spoken(8, level=1.0), -1, 1), "clipped", True),
-    (spoken(8, noise=0.03), "noisy", True),
-    (np.zeros(RATE * 5, np.float32), "only zeros", False),
-    (np.zeros(0, np.float32), "nothing was recorded", False),
-])
+@pytest.mark.parametrize(
+    "samples,word,usable",
+    [
+        (spoken(1.5), "too short", False),
+        (spoken(4.0), "a little short", True),
+        (spoken(40.0), "longer than needed", True),
+        (spoken(8, level=0.008, noise=0.00005), "too quiet", True),
+        (spoken(8, level=0.0008, noise=0.00002), "hardly anything", False),
+        (np.clip(spoken(8, level=1.0), -1, 1), "clipped", True),
+        (spoken(8, noise=0.03), "noisy", True),
+        (np.zeros(RATE * 5, np.float32), "only zeros", False),
+        (np.zeros(0, np.float32), "nothing was recorded", False),
+    ],
+)
 def test_problems_are_named(samples, word, usable):
     verdict = check(Take.of(samples, RATE))
     assert any(word in line for line in verdict.problems), verdict.problems
@@ -198,6 +204,7 @@ def test_gaps_are_named():
 
 # --- trim -----------------------------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("noise", [0.0, 0.0002, 0.002])
 def test_trim_keeps_the_speech_and_a_little_more(noise):
     take = trim(Take.of(spoken(8, before=2, after=3, noise=noise), RATE))
@@ -207,15 +214,15 @@ def test_trim_keeps_the_speech_and_a_little_more(noise):
 
 def test_trim_fills_up_a_tight_cut():
     samples = spoken(8, before=0, after=0, noise=0.0)
-    samples = samples[:np.flatnonzero(np.abs(samples) > 0.01)[-1]]
+    samples = samples[: np.flatnonzero(np.abs(samples) > 0.01)[-1]]
     take = trim(Take.of(samples, RATE))
-    assert not take.samples[-round(0.25 * RATE):].any() and take.seconds >= len(samples) / RATE + 0.28
+    assert not take.samples[-round(0.25 * RATE) :].any() and take.seconds >= len(samples) / RATE + 0.28
 
 
 def test_trim_ignores_the_click_of_a_key():
     samples = spoken(8, before=2, after=3)
     for second in (0.5, 12.5):
-        samples[round(second * RATE):round(second * RATE) + 200] += 0.5
+        samples[round(second * RATE) : round(second * RATE) + 200] += 0.5
     assert trim(Take.of(samples, RATE)).seconds < 8.7
 
 

@@ -21,7 +21,7 @@ def speech(seconds, rate=RATE, seed=0):
 def gaps_and_loss(heard, samples):
     """(zeros inside the speech, whether the speech came out exactly)."""
     loud = np.flatnonzero(heard)
-    inside = heard[loud[0]:loud[-1] + 1]
+    inside = heard[loud[0] : loud[-1] + 1]
     zeros = int(np.sum(inside == 0))
     spoken = inside[inside != 0]
     return zeros, len(spoken) == len(samples) and np.array_equal(spoken, samples)
@@ -87,11 +87,12 @@ def test_growing_chunks_that_follow_the_lead(rtf):
             return player.finish()
         frames = int(np.clip(0.5 * player.lead * RATE / (rtf * frame), 1, 16))
         sent[0] = begin + frames * frame
-        piece = samples[begin:sent[0]]
+        piece = samples[begin : sent[0]]
 
         def ready():
             player.play(piece)
             make()
+
         world.at(world.now + rtf * len(piece) / RATE, ready)
 
     make()
@@ -108,9 +109,8 @@ def test_prebuffer_is_not_longer_than_it_must_be():
     player.begin(1.5, expected_seconds=8)
     produce(world, player, samples, even(len(samples), 2048), 1.5, RATE)
     run(player, world)
-    assert 4.0 < started[0] < 5.2          # generation ends at 12 s, playback takes 8 s
+    assert 4.0 < started[0] < 5.2  # generation ends at 12 s, playback takes 8 s
     assert seconds_needed(0.5, 8, 0.2, 0.05) < 0.15
-
 
 
 def test_a_pessimistic_factor_does_not_delay_the_start():
@@ -153,7 +153,6 @@ def test_running_dry_is_counted_and_nothing_is_lost():
     assert player.underruns == 1 and names == ["started", "underrun", "finished"]
 
 
-
 def test_a_late_finish_is_no_underrun():
     """The model takes a moment more to say that it has ended; nobody hears that."""
     world, samples = World(), speech(1)
@@ -173,7 +172,7 @@ def test_a_late_chunk_that_the_device_bridges_is_no_underrun():
     player = playback(system, RATE)
     player.begin(0.5, expected_seconds=2)
     world.at(0.0, lambda: player.play(samples[:RATE]))
-    world.at(0.96, lambda: player.play(samples[RATE:]))   # all of the first second is written by now
+    world.at(0.96, lambda: player.play(samples[RATE:]))  # all of the first second is written by now
     world.at(0.96, player.finish)
     run(player, world)
     assert gaps_and_loss(system.speaker.heard(), samples) == (0, True) and player.underruns == 0
@@ -202,24 +201,24 @@ def test_stop_is_silent_within_100_ms(block, moment):
     def press():
         at_stop.append(len(system.speaker.heard()))
         player.stop()
-        player.play(samples)      # a producer that has not noticed yet
+        player.play(samples)  # a producer that has not noticed yet
 
     produce(world, player, samples, even(len(samples), 4096), 0.2, RATE)
     world.at(moment, press)
     run(player, world)
-    player.turn()                 # carries out the abort
+    player.turn()  # carries out the abort
     world.advance(10)
     while player.turn() == 0:
         pass
     heard = system.speaker.heard()
-    later = heard[at_stop[0]:]
+    later = heard[at_stop[0] :]
     assert at_stop[0] > 0 and np.count_nonzero(later) <= 0.1 * RATE
     assert player.done and len(samples) / RATE > player.position == pytest.approx(at_stop[0] / RATE, abs=0.25)
     player.begin()
     world.at(11, lambda: player.play(samples[:4096]))
     world.at(11, player.finish)
     run(player, world)
-    assert gaps_and_loss(system.speaker.heard()[len(heard):], samples[:4096]) == (0, True)
+    assert gaps_and_loss(system.speaker.heard()[len(heard) :], samples[:4096]) == (0, True)
 
 
 @pytest.mark.parametrize("block", [64, 441, 4096])
@@ -236,7 +235,7 @@ def test_pause_and_resume_lose_nothing(block):
     heard = heard[heard != 0]
     # At the seam up to one period may sound twice or be skipped: what a device dropped is known that well.
     assert abs(len(heard) - len(samples)) <= 2 * max(block, 882)
-    assert np.array_equal(heard[:RATE // 2], samples[:RATE // 2])
+    assert np.array_equal(heard[: RATE // 2], samples[: RATE // 2])
     assert np.array_equal(heard[-RATE:], samples[-RATE:])
     assert names == ["started", "paused", "finished"] and player.underruns == 0
     assert world.now > 7.9
@@ -249,8 +248,10 @@ def test_position_and_lead_follow_the_ear():
     readings = []
     produce(world, player, samples, even(len(samples), 2048), 0.1, RATE)
     for moment in np.arange(0.05, 4.5, 0.1):
-        world.at(moment, lambda: readings.append((world.now, len(system.speaker.heard()) / RATE, player.position,
-                                                   player.lead)))
+        world.at(
+            moment,
+            lambda: readings.append((world.now, len(system.speaker.heard()) / RATE, player.position, player.lead)),
+        )
     run(player, world)
     positions = [position for _, _, position, _ in readings]
     assert positions == sorted(positions)
@@ -274,7 +275,7 @@ def test_device_of_another_rate(rtf):
     assert system.speaker.rate == 48000 and abs(len(heard) - 4 * 48000) < 20
     want = 0.5 * np.sin(2 * np.pi * 300 * np.arange(4 * 48000) / 48000)
     lag = int(np.argmax(np.correlate(heard[20000:22000], want[20000:21800], "valid")))
-    assert np.abs(heard[20000 + lag:21000 + lag] - want[20000:21000]).max() < 0.02
+    assert np.abs(heard[20000 + lag : 21000 + lag] - want[20000:21000]).max() < 0.02
     assert player.underruns == 0 and player.position == pytest.approx(4, abs=0.01)
 
 
@@ -290,10 +291,10 @@ def test_a_device_that_fails_keeps_the_audio():
     player = playback(system, RATE, on_event=names.append)
     produce(world, player, samples, even(len(samples), 2048), 0.5, RATE)
     run(player, world)
-    world.advance(10)             # the producer goes on to its end
+    world.advance(10)  # the producer goes on to its end
     assert "unplugged" in str(player.error) and "1.5 s" in str(player.error) and names[-1] == "failed"
     rest = player.unheard()
-    assert np.array_equal(rest, samples[len(samples) - len(rest):]) and len(rest) / RATE == pytest.approx(2.5, abs=0.1)
+    assert np.array_equal(rest, samples[len(samples) - len(rest) :]) and len(rest) / RATE == pytest.approx(2.5, abs=0.1)
 
 
 def test_a_device_that_cannot_be_opened():
@@ -340,7 +341,7 @@ def test_a_new_utterance_cuts_the_old_one_off():
     world.at(1.0, again)
     run(player, world)
     heard = system.speaker.heard()
-    assert np.array_equal(np.trim_zeros(heard[-len(second) - 8192:])[-len(second):], second)
+    assert np.array_equal(np.trim_zeros(heard[-len(second) - 8192 :])[-len(second) :], second)
     assert np.count_nonzero(heard) - len(second) - heard_before[0] < 0.03 * RATE
     assert player.position == pytest.approx(1) and player.underruns == 0
 

@@ -54,7 +54,7 @@ def test_a_stream_resamples_like_the_whole(src, dst, quality):
     stream, out, begin = StreamResampler(src, dst, quality), [], 0
     while begin < len(samples):
         size = int(rng.choice([0, 1, 7, 64, 1000, 5000]))
-        out.append(stream.push(samples[begin:begin + size]))
+        out.append(stream.push(samples[begin : begin + size]))
         begin += size
     out.append(stream.flush())
     joined, whole = np.concatenate(out), StreamResampler(src, dst, quality)

@@ -45,7 +45,7 @@ def test_plays_in_order_and_ends():
             player.play(piece)
         player.finish()
         assert player.wait() and player.error is None and player.position == pytest.approx(1.0)
-    written = np.concatenate(stream.blocks)   # with silence where this clock outran the producer
+    written = np.concatenate(stream.blocks)  # with silence where this clock outran the producer
     assert np.array_equal(written[written != 0], samples)
     assert (names[0], names[-1]) == ("started", "finished") and stream.closed.wait(10)
 
@@ -59,10 +59,10 @@ def test_a_device_that_hangs_blocks_nobody():
     player.finish()
     assert stream.entered.wait(10)
     for _ in range(1000):
-        player.play(samples[:2048])      # would take for ever if it waited
+        player.play(samples[:2048])  # would take for ever if it waited
     assert player.error is None and not player.wait(0)
     backend.now += LIMIT + 1
-    assert player.error is None          # so far it may be this process that slept
+    assert player.error is None  # so far it may be this process that slept
     backend.now += CONFIRM / 2
     assert player.error is None
     backend.now += CONFIRM

@@ -54,8 +54,11 @@ def _row(title, build, made, repeat) -> None:
         seconds.append(time.thread_time() - began)
     made.clear()
     found = graph.count(build(), made)
-    print(f"| {title} | {found.nodes:,} | {found.work:,} | {found.launches:,} | "
-          f"{1e3 * statistics.median(seconds):.1f} ms |", flush=True)
+    print(
+        f"| {title} | {found.nodes:,} | {found.work:,} | {found.launches:,} | "
+        f"{1e3 * statistics.median(seconds):.1f} ms |",
+        flush=True,
+    )
 
 
 def _ours(build) -> list[mx.array]:
@@ -71,11 +74,17 @@ def _peer(venv: Path, config: ModelConfig):
     from mlx_audio.tts.models.fish_qwen3_omni import fish_speech
 
     slow = config.slow
-    widths = dict(dim=slow.dim, intermediate_size=slow.ffn_dim, n_head=slow.heads, n_local_heads=slow.kv_heads,
-                  head_dim=slow.head_dim)
+    widths = dict(
+        dim=slow.dim,
+        intermediate_size=slow.ffn_dim,
+        n_head=slow.heads,
+        n_local_heads=slow.kv_heads,
+        head_dim=slow.head_dim,
+    )
     whole = settings.ModelConfig(
         text_config=settings.FishTextConfig(n_layer=slow.layers, **widths),
-        audio_decoder_config=settings.FishAudioDecoderConfig(n_layer=config.fast.layers, text_dim=slow.dim, **widths))
+        audio_decoder_config=settings.FishAudioDecoderConfig(n_layer=config.fast.layers, text_dim=slow.dim, **widths),
+    )
     net = fish_speech.Model(whole).model
     bias, begin = mx.zeros((1, whole.text_config.vocab_size)), whole.semantic_start_token_id
     mx.eval(net.parameters(), bias)
@@ -106,8 +115,14 @@ def _peer(venv: Path, config: ModelConfig):
             x = net.fast_embeddings(code)
         column = mx.concatenate([normal[:, None].astype(mx.int32), codes], axis=1)
         following = net(column[:, :, None], cache=cache)
-        return [following.logits[:, -1], following.hidden_states[:, -1], codes, hot, prefill,
-                *(a for c in cache for a in (c.keys, c.values))]
+        return [
+            following.logits[:, -1],
+            following.hidden_states[:, -1],
+            codes,
+            hot,
+            prefill,
+            *(a for c in cache for a in (c.keys, c.values)),
+        ]
 
     return build
 

@@ -41,13 +41,22 @@ def main() -> None:
 
         model = synthetic.write_model(folder, synthetic.full(args.layers, "f16"))
         rows, notes = [], []
-        for stage, works in (("ar", {"ar": (f"AR, {args.layers} Slow-AR + 4 Fast-AR layers", args.frames)}),
-                             ("codec", {"whole": (f"codec, {args.codec_frames} frames at once", args.codec_frames),
-                                        "stream": ("codec, streaming one frame", 1)})):
+        for stage, works in (
+            ("ar", {"ar": (f"AR, {args.layers} Slow-AR + 4 Fast-AR layers", args.frames)}),
+            (
+                "codec",
+                {
+                    "whole": (f"codec, {args.codec_frames} frames at once", args.codec_frames),
+                    "stream": ("codec, streaming one frame", 1),
+                },
+            ),
+        ):
             if stage not in args.stages.split(","):
                 continue
-            workers = [_Worker(python, side, stage, model, args.peer_dtype) for python, side in
-                       ((peer, "peer"), (Path(sys.executable), "ours"))]
+            workers = [
+                _Worker(python, side, stage, model, args.peer_dtype)
+                for python, side in ((peer, "peer"), (Path(sys.executable), "ours"))
+            ]
             for work, (title, frames) in works.items():
                 rows.append((title, *_compare(workers, work, frames, args.rounds)))
             notes += [worker.close() for worker in workers]
@@ -71,8 +80,9 @@ def _compare(workers, work: str, frames: int, rounds: int) -> list[list[tuple[fl
     for turn in range(rounds + 1):
         for worker, taken in zip(workers, seconds):
             answer = worker.ask(work, frames)
-            print(f"{work}, turn {turn}: {worker.side} {answer[0]:.3f} s a frame, {answer[1]:.3f} of CPU",
-                  file=sys.stderr)
+            print(
+                f"{work}, turn {turn}: {worker.side} {answer[0]:.3f} s a frame, {answer[1]:.3f} of CPU", file=sys.stderr
+            )
             if turn:
                 taken.append(answer)
     levels = [worker.level for worker in workers]
@@ -82,8 +92,10 @@ def _compare(workers, work: str, frames: int, rounds: int) -> list[list[tuple[fl
 
 
 def _table(rows, notes) -> str:
-    lines = [f"| seconds a frame | mlx-audio {notes[0]['version']} | s2mlx | ratio | of CPU time |",
-             "|---|--:|--:|--:|--:|"]
+    lines = [
+        f"| seconds a frame | mlx-audio {notes[0]['version']} | s2mlx | ratio | of CPU time |",
+        "|---|--:|--:|--:|--:|",
+    ]
     for title, *both in rows:
         (peer, peer_cpu), (ours, our_cpu) = ([[turn[i] for turn in turns] for i in (0, 1)] for turns in both)
         middle = statistics.median
@@ -144,8 +156,15 @@ def serve(side: str, stage: str, model: str, dtype: str) -> None:
     from importlib.metadata import version
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    reply({"side": side, "stage": stage, "memory": peak, "mlx": version("mlx"),
-           "version": version("mlx-audio" if side == "peer" else "s2mlx")})
+    reply(
+        {
+            "side": side,
+            "stage": stage,
+            "memory": peak,
+            "mlx": version("mlx"),
+            "version": version("mlx-audio" if side == "peer" else "s2mlx"),
+        }
+    )
 
 
 def our_ar(model: str, dtype: str) -> dict:
@@ -176,8 +195,10 @@ def our_codec(model: str, dtype: str) -> dict:
     with open_checkpoint(model) as checkpoint:
         codec = Codec(Scope(checkpoint.tensors).within("c"), checkpoint.config.codec)
     stream = codec.stream()
-    return {"whole": lambda count: _level(codec.decode(_codes(count))),
-            "stream": lambda count: _level(stream.decode(_codes(count)))}
+    return {
+        "whole": lambda count: _level(codec.decode(_codes(count))),
+        "stream": lambda count: _level(stream.decode(_codes(count))),
+    }
 
 
 def peer_ar(model: str, dtype: str) -> dict:
@@ -186,8 +207,11 @@ def peer_ar(model: str, dtype: str) -> dict:
     from mlx_audio.tts.models.fish_qwen3_omni.fish_speech import Model
     from mlx_audio.tts.models.fish_qwen3_omni.prompt import Conversation
 
-    weights = {f"model.{k}": v.astype(getattr(mx, dtype)) for k, v in mx.load(model, format="gguf").items()
-               if not k.startswith("c.")}
+    weights = {
+        f"model.{k}": v.astype(getattr(mx, dtype))
+        for k, v in mx.load(model, format="gguf").items()
+        if not k.startswith("c.")
+    }
     layers = len([k for k in weights if k.startswith("model.layers.") and k.endswith("wo.weight")])
     config = ModelConfig(text_config=FishTextConfig(n_layer=layers))
     peer = Model(config)
@@ -207,8 +231,9 @@ def peer_ar(model: str, dtype: str) -> dict:
     bias = mx.full((1, config.text_config.vocab_size), -1e9)
     bias[:, config.semantic_start_token_id : config.semantic_end_token_id + 1] = 0.0  # and the end is never drawn
     peer.semantic_logit_bias = bias
-    frames = peer._iter_codes_for_batch(conversation=Conversation([]), batch_text="x" * 400, max_new_tokens=4096,
-                                        top_p=0.8, top_k=30, temperature=0.8)
+    frames = peer._iter_codes_for_batch(
+        conversation=Conversation([]), batch_text="x" * 400, max_new_tokens=4096, top_p=0.8, top_k=30, temperature=0.8
+    )
 
     def ar(count):
         for _ in range(count):
@@ -243,8 +268,10 @@ def peer_codec(model: str, dtype: str) -> dict:
     codec.fold_weight_norm()
     codec.reset_streaming_state()
 
-    return {"whole": lambda count: _level(codec.decode(mx.array(_codes(count))[None], mx.array([count]))[0]),
-            "stream": lambda count: _level(codec.streaming_step(mx.array(_codes(count))[None]))}
+    return {
+        "whole": lambda count: _level(codec.decode(mx.array(_codes(count))[None], mx.array([count]))[0]),
+        "stream": lambda count: _level(codec.streaming_step(mx.array(_codes(count))[None])),
+    }
 
 
 def _level(samples) -> float:

@@ -52,16 +52,30 @@ def test_parts_of_the_first_audio_add_up(figures, when):
 
 def test_the_report_names_what_was_measured(figures):
     text = report.text(figures)
-    for word in ("prefill", "Slow-AR", "Fast-AR", "sampler", "codec", "real-time factor", "memory bandwidth",
-                 "first audio, cold", "first audio, warm", "batch of 2", "launches", "synchronisations", "peak"):
+    for word in (
+        "prefill",
+        "Slow-AR",
+        "Fast-AR",
+        "sampler",
+        "codec",
+        "real-time factor",
+        "memory bandwidth",
+        "first audio, cold",
+        "first audio, warm",
+        "batch of 2",
+        "launches",
+        "synchronisations",
+        "peak",
+    ):
         assert word in text
     assert "qmv" in report.nodes(figures)
 
 
 def test_a_minute_of_a_stream_is_shown_once(figures):
     mark = {"speech": 60.0, "active": 1, "process": 2, "took": 30.0}
-    shown = lambda marks: [line.split("  ")[0] for line in report.text(figures | {"stream": marks}).splitlines()
-                           if "min of speech" in line]
+    shown = lambda marks: [
+        line.split("  ")[0] for line in report.text(figures | {"stream": marks}).splitlines() if "min of speech" in line
+    ]
     assert shown([mark]) == ["1 min of speech"]
     assert shown([mark, mark | {"speech": 120.0}, mark | {"speech": 180.0}]) == ["1 min of speech", "3 min of speech"]
 
@@ -117,15 +131,25 @@ def test_the_command(monkeypatch, capsys, figures, tiny):
     assert "graph nodes" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("wrong", [["--frames", "0"], ["--synthetic", "tiny", "x.gguf"], ["--batch", "0"],
-                                   ["--batch", "a"], ["--synthetic", "tiny", "--type", "q9"], ["a.gguf", "-m", "b.gguf"]])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--frames", "0"],
+        ["--synthetic", "tiny", "x.gguf"],
+        ["--batch", "0"],
+        ["--batch", "a"],
+        ["--synthetic", "tiny", "--type", "q9"],
+        ["a.gguf", "-m", "b.gguf"],
+    ],
+)
 def test_wrong_usage(capsys, wrong):
     assert main(["bench", *wrong]) == 2
     assert capsys.readouterr().err.count("\n") == 1
 
 
-@pytest.mark.parametrize("numbers", [["--prompt", "99999999"], ["--frames", "99999999"],
-                                     ["--prompt", "1000", "--frames", "23"]])
+@pytest.mark.parametrize(
+    "numbers", [["--prompt", "99999999"], ["--frames", "99999999"], ["--prompt", "1000", "--frames", "23"]]
+)
 def test_a_prompt_beyond_the_context_is_refused_before_anything_heavy(monkeypatch, capsys, tiny, numbers):
     def heavy(*_, **__):
         raise AssertionError

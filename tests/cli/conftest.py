@@ -67,8 +67,11 @@ def run(monkeypatch):
     "stdout" and "stderr"."""
 
     def invoke(*argv, stdin=None, tty=()):
-        streams = {"stdin": _Stream(stdin or b"", tty=stdin is None), "stdout": _Stream(tty="stdout" in tty),
-                   "stderr": _Stream(tty="stderr" in tty)}
+        streams = {
+            "stdin": _Stream(stdin or b"", tty=stdin is None),
+            "stdout": _Stream(tty="stdout" in tty),
+            "stderr": _Stream(tty="stderr" in tty),
+        }
         with monkeypatch.context() as patch:
             for name, stream in streams.items():
                 patch.setattr(sys, name, stream)

@@ -26,6 +26,7 @@ class Playing(FakePlayer):
 
     def wait(self, timeout=None):
         import time
+
         if not self.stopped:
             print("playing", file=sys.stderr, flush=True)
         time.sleep(timeout)

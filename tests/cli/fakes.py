@@ -50,8 +50,14 @@ class FakeSynthesizer:
             if on_chunk:
                 on_chunk(chunk)
         passes = [Pass(c.part, c.span, self.frames, self.finish) for c in chunks if c.finish_reason]
-        return Audio(np.concatenate([c.samples for c in chunks]), RATE,
-                     np.concatenate([c.codes for c in chunks], axis=1), self.finish, passes, chunks[-1].stats)
+        return Audio(
+            np.concatenate([c.samples for c in chunks]),
+            RATE,
+            np.concatenate([c.codes for c in chunks], axis=1),
+            self.finish,
+            passes,
+            chunks[-1].stats,
+        )
 
     def clone(self, clip, transcript, *, name="", cancel=None):
         self.cloned.append((clip, transcript))
@@ -74,12 +80,20 @@ class FakeSynthesizer:
                 made += 1
                 seconds = made * FRAME / RATE
                 samples, codes = np.full(FRAME, 0.25, np.float32), np.full((BOOKS, 1), seed % 256, np.int32)
-                yield AudioChunk(samples, RATE, codes, part, len(spans), span,
-                                 Stats(seed, made, seconds, seconds / 2, 0.02, 0.01, 30, 1000),
-                                 self.finish if frame == self.frames - 1 else None)
+                yield AudioChunk(
+                    samples,
+                    RATE,
+                    codes,
+                    part,
+                    len(spans),
+                    span,
+                    Stats(seed, made, seconds, seconds / 2, 0.02, 0.01, 30, 1000),
+                    self.finish if frame == self.frames - 1 else None,
+                )
         if not self.frames:
-            yield AudioChunk(np.zeros(0, np.float32), RATE, np.zeros((BOOKS, 0), np.int32), 0, 1, spans[0],
-                             Stats(seed), self.finish)
+            yield AudioChunk(
+                np.zeros(0, np.float32), RATE, np.zeros((BOOKS, 0), np.int32), 0, 1, spans[0], Stats(seed), self.finish
+            )
 
     def close(self):
         self.closed = True

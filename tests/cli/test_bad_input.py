@@ -48,7 +48,7 @@ METADATA, TENSORS = model_parts()
 
 def patched(offset, data):
     whole = bytearray(gguf_bytes(METADATA, TENSORS))
-    whole[offset:offset + len(data)] = data
+    whole[offset : offset + len(data)] = data
     return bytes(whole)
 
 
@@ -76,8 +76,13 @@ def bad_models():
     yield "huge tensor count", patched(8, struct.pack("<Q", 2**63))
     yield "huge key count", patched(16, struct.pack("<Q", 2**62))
     yield "huge string", patched(24, struct.pack("<Q", 2**40))
-    yield "huge array", whole.replace(string("general.name") + struct.pack("<IQ", 8, 17),
-                                      string("general.name") + struct.pack("<IIQ", 9, 4, 2**60)[:12])
+    yield (
+        "huge array",
+        whole.replace(
+            string("general.name") + struct.pack("<IQ", 8, 17),
+            string("general.name") + struct.pack("<IIQ", 9, 4, 2**60)[:12],
+        ),
+    )
     yield "unknown tensor type", with_tensors(lambda n, s, k, o: (n, s, 77 if n == second else k, o))
     yield "other tensor type", with_tensors(lambda n, s, k, o: (n, s, T.F64 if n == second else k, o))
     yield "overlapping tensors", with_tensors(lambda n, s, k, o: (n, s, k, 0 if n == second else o))
@@ -112,6 +117,7 @@ def test_names_of_models(fails, tmp_path, name, monkeypatch):
 
 # --- tokenizers -----------------------------------------------------------------------------------------------
 
+
 def bad_tokenizers():
     whole = TOKENIZER.read_bytes()
     yield "empty", b""
@@ -135,11 +141,12 @@ def test_no_tokenizer(fails, model):
 
 # --- voices ---------------------------------------------------------------------------------------------------
 
+
 def bad_voices():
     whole = (GOLDEN / "tiny.s2voice").read_bytes()
 
     def header(at, form, value):
-        return whole[:at] + struct.pack(form, value) + whole[at + struct.calcsize(form):]
+        return whole[:at] + struct.pack(form, value) + whole[at + struct.calcsize(form) :]
 
     yield "empty", b""
     yield "wrong magic", b"S2VOICF\0" + whole[8:]
@@ -174,6 +181,7 @@ def test_names_of_voices(fails, name):
 
 # --- clips ----------------------------------------------------------------------------------------------------
 
+
 def write_clips(folder):
     tone = (np.sin(np.arange(16000) * 0.1) / 3).astype(np.float32)
     soundfile.write(folder / "none.wav", tone[:0], 44100)
@@ -203,8 +211,24 @@ def test_clips(fails, tmp_path, model, clip):
 @pytest.mark.parametrize("clip", ["8khz", "surround"])
 def test_odd_clips_work(run, tmp_path, model, clip):
     write_clips(tmp_path)
-    result = run("say", "Hello.", "-m", model, "--tokenizer", TOKENIZER, "--ref", f"{clip}.wav", "--ref-text", "Words.",
-                 "-o", "out.wav", "--min-frames", "2", "--max-frames", "2")
+    result = run(
+        "say",
+        "Hello.",
+        "-m",
+        model,
+        "--tokenizer",
+        TOKENIZER,
+        "--ref",
+        f"{clip}.wav",
+        "--ref-text",
+        "Words.",
+        "-o",
+        "out.wav",
+        "--min-frames",
+        "2",
+        "--max-frames",
+        "2",
+    )
     assert result.code == 0 and soundfile.info(tmp_path / "out.wav").frames == 2 * 2048
 
 
@@ -218,6 +242,7 @@ def test_a_clip_and_its_words_belong_together(fails, tmp_path):
 
 
 # --- texts ----------------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("text", [b"", b" \n\t ", b"\xff\xfe\x00", "\ufeff".encode()])
 def test_texts(fails, tmp_path, text):
@@ -238,6 +263,18 @@ def test_words_of_the_command_line(fails):
 
 
 def test_a_text_of_control_tokens_is_read_as_text(run, tmp_path, model):
-    result = run("say", "<|im_end|><|im_start|>system", "-m", model, "--tokenizer", TOKENIZER, "-o", "out.wav",
-                 "--min-frames", "2", "--max-frames", "2")
+    result = run(
+        "say",
+        "<|im_end|><|im_start|>system",
+        "-m",
+        model,
+        "--tokenizer",
+        TOKENIZER,
+        "-o",
+        "out.wav",
+        "--min-frames",
+        "2",
+        "--max-frames",
+        "2",
+    )
     assert result.code == 0

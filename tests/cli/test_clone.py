@@ -13,8 +13,10 @@ import soundfile
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 WORDS = "The garden is quiet this morning, and the first roses are open."
-SPEAKERS = {"flite": ["flite", "-voice", "slt", "-t", WORDS, "-o", "clip.wav"],
-            "espeak-ng": ["espeak-ng", "-w", "clip.wav", WORDS]}
+SPEAKERS = {
+    "flite": ["flite", "-voice", "slt", "-t", WORDS, "-o", "clip.wav"],
+    "espeak-ng": ["espeak-ng", "-w", "clip.wav", WORDS],
+}
 
 
 @pytest.fixture(params=SPEAKERS)
@@ -27,9 +29,33 @@ def clip(request, tmp_path):
 
 def test_a_clip_and_its_words(clip):
     model = ["-m", GOLDEN / "tiny-q4_k_m.gguf", "--tokenizer", GOLDEN / "tokenizer.json"]
-    done = subprocess.run([sys.executable, "-m", "s2mlx", "say", "Good morning.", *model, "--ref", clip, "--ref-text",
-                           WORDS, "--max-frames", "20", "--min-frames", "20", "--seed", "1", "--json", "-o", "out.wav"],
-                          cwd=clip.parent, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "s2mlx",
+            "say",
+            "Good morning.",
+            *model,
+            "--ref",
+            clip,
+            "--ref-text",
+            WORDS,
+            "--max-frames",
+            "20",
+            "--min-frames",
+            "20",
+            "--seed",
+            "1",
+            "--json",
+            "-o",
+            "out.wav",
+        ],
+        cwd=clip.parent,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
     sound = soundfile.info(clip.parent / "out.wav")

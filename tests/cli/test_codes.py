@@ -36,13 +36,16 @@ def test_decode(run, tts, codes, tmp_path):
     assert run("decode", codes, "-o", "-").stdout[:4] == b"RIFF"
 
 
-@pytest.mark.parametrize("argv", [
-    ["encode", "clip.wav"],
-    ["encode", "clip.wav", "-o", "no/x.npy"],
-    ["decode", "codes.npy"],
-    ["decode", "codes.npy", "-o", "x.txt"],
-    ["decode", "codes.npy", "-o", "x.wav", "--chunk", "0"],
-])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["encode", "clip.wav"],
+        ["encode", "clip.wav", "-o", "no/x.npy"],
+        ["decode", "codes.npy"],
+        ["decode", "codes.npy", "-o", "x.txt"],
+        ["decode", "codes.npy", "-o", "x.wav", "--chunk", "0"],
+    ],
+)
 def test_wrong_calls_end_before_the_model_loads(run, tts, clip, codes, argv):
     result = run(*argv)
     assert result.code in (1, 2) and result.error and not tts.loaded

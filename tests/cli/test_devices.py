@@ -7,8 +7,10 @@ from s2mlx.audio.hardware.devices import Device
 
 @pytest.fixture(autouse=True)
 def two_devices(monkeypatch):
-    found = [Device(0, "Desk Mic", 1, 0, 48000.0, is_default_input=True),
-             Device(3, "Loudspeaker", 0, 2, 44100.0, is_default_output=True)]
+    found = [
+        Device(0, "Desk Mic", 1, 0, 48000.0, is_default_input=True),
+        Device(3, "Loudspeaker", 0, 2, 44100.0, is_default_output=True),
+    ]
     monkeypatch.setattr("s2mlx.audio.list_devices", lambda: found)
     return found
 
@@ -19,8 +21,10 @@ def rows(result):
 
 
 def test_list(run):
-    assert rows(run("devices")) == [["0", "Desk", "Mic", "1", "0", "48000", "default-input"],
-                                    ["3", "Loudspeaker", "0", "2", "44100", "default-output"]]
+    assert rows(run("devices")) == [
+        ["0", "Desk", "Mic", "1", "0", "48000", "default-input"],
+        ["3", "Loudspeaker", "0", "2", "44100", "default-output"],
+    ]
     assert [d["name"] for d in run("devices", "--json").json["devices"]] == ["Desk Mic", "Loudspeaker"]
 
 

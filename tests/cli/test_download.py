@@ -77,10 +77,17 @@ def download(hub, tmp_path):
 
     def invoke(*argv, endpoint=hub, **environment):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING"))}
-        env |= {"HF_ENDPOINT": endpoint, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_DISABLE_TELEMETRY": "1",
-                "HF_HUB_DISABLE_XET": "1", "NO_PROXY": "*", **environment}
-        return subprocess.run([sys.executable, "-m", "s2mlx", *argv], cwd=ROOT, env=env, capture_output=True, text=True,
-                              timeout=120)
+        env |= {
+            "HF_ENDPOINT": endpoint,
+            "HF_HOME": str(tmp_path / "hf"),
+            "HF_HUB_DISABLE_TELEMETRY": "1",
+            "HF_HUB_DISABLE_XET": "1",
+            "NO_PROXY": "*",
+            **environment,
+        }
+        return subprocess.run(
+            [sys.executable, "-m", "s2mlx", *argv], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120
+        )
 
     return invoke
 
@@ -111,13 +118,16 @@ def test_a_checkpoint_folder_without_its_samples(download):
     assert sorted(p.name for p in folder.iterdir()) == ["LICENSE.md", "config.json", "model.safetensors"]
 
 
-@pytest.mark.parametrize("name, code, words", [
-    ("some/nothing", 1, "no repository some/nothing"),
-    ("some/gated", 1, "accept its terms"),
-    ("some/one-gguf:other.gguf", 1, "it has model.gguf"),
-    ("not a name", 2, "known name"),
-    ("some/../etc", 2, "known name"),
-])
+@pytest.mark.parametrize(
+    "name, code, words",
+    [
+        ("some/nothing", 1, "no repository some/nothing"),
+        ("some/gated", 1, "accept its terms"),
+        ("some/one-gguf:other.gguf", 1, "it has model.gguf"),
+        ("not a name", 2, "known name"),
+        ("some/../etc", 2, "known name"),
+    ],
+)
 def test_refusals_are_one_line(download, name, code, words):
     done = download("download", name)
     assert done.returncode == code and done.stdout == ""

@@ -39,11 +39,18 @@ def test_two_models_are_one_too_many(run, tmp_path, monkeypatch):
     assert run("info", "m.gguf").code == 0
 
 
-@pytest.mark.parametrize("keys, shown", [
-    ({"general.license": "apache-2.0"}, "apache-2.0"), ({"general.license": "apache-2.0", "general.license.name": "A"},
-                                                        "apache-2.0"),
-    ({"general.license": "other", "general.license.name": "Ours"}, "Ours"), ({"general.license": "other"}, "other"),
-    ({"general.license.name": "Ours"}, "Ours"), ({"general.license": " "}, None), ({"general.license": 7}, None)])
+@pytest.mark.parametrize(
+    "keys, shown",
+    [
+        ({"general.license": "apache-2.0"}, "apache-2.0"),
+        ({"general.license": "apache-2.0", "general.license.name": "A"}, "apache-2.0"),
+        ({"general.license": "other", "general.license.name": "Ours"}, "Ours"),
+        ({"general.license": "other"}, "other"),
+        ({"general.license.name": "Ours"}, "Ours"),
+        ({"general.license": " "}, None),
+        ({"general.license": 7}, None),
+    ],
+)
 def test_the_licence_that_the_file_names(run, tmp_path, keys, shown):
     metadata, tensors = model_parts()
     (tmp_path / "m.gguf").write_bytes(gguf_bytes(metadata | keys, tensors))

@@ -154,7 +154,9 @@ def test_the_script_is_that_entry_point():
 
 def test_an_interrupt_at_the_very_end_is_quiet():
     """Whatever the interpreter still does after the command, such as waiting for threads."""
-    script = ("import atexit, os, signal, sys; atexit.register(signal.raise_signal, signal.SIGINT);"
-              "sys.argv[1:] = ['--version']; from s2mlx.__main__ import main; sys.exit(main())")
+    script = (
+        "import atexit, os, signal, sys; atexit.register(signal.raise_signal, signal.SIGINT);"
+        "sys.argv[1:] = ['--version']; from s2mlx.__main__ import main; sys.exit(main())"
+    )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == -signal.SIGINT and done.stderr == ""

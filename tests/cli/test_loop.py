@@ -26,14 +26,23 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def command(loop, tmp_path):  # noqa: F811
     model = make_model(tmp_path / "tiny.gguf", context=2048)
-    variables = {"S2MLX_MODEL": str(model), "S2MLX_TOKENIZER": str(ROOT / "tests" / "golden" / "tokenizer.json"),
-                 "XDG_DATA_HOME": str(tmp_path / "data"), "XDG_STATE_HOME": str(tmp_path / "state")}
+    variables = {
+        "S2MLX_MODEL": str(model),
+        "S2MLX_TOKENIZER": str(ROOT / "tests" / "golden" / "tokenizer.json"),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+    }
 
     def start(*argv, **streams):
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-        return subprocess.Popen([sys.executable, "-m", "s2mlx", *map(str, argv)], cwd=ROOT, text=True,
-                                env={**loop.environment, "TERM": "xterm", **variables}, **streams,
-                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        return subprocess.Popen(
+            [sys.executable, "-m", "s2mlx", *map(str, argv)],
+            cwd=ROOT,
+            text=True,
+            env={**loop.environment, "TERM": "xterm", **variables},
+            **streams,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        )
 
     return start
 
@@ -42,8 +51,9 @@ def test_what_is_written_is_what_sounds(loop, command, tmp_path):  # noqa: F811
     def attempt():
         (tmp_path / "heard.raw").unlink(missing_ok=True)
         recorder = loop.record_monitor(tmp_path / "heard.raw")
-        process = command("say", "Hello.", "-o", tmp_path / "out.wav", "--play", "--json", "--min-frames", "20",
-                          "--max-frames", "20")
+        process = command(
+            "say", "Hello.", "-o", tmp_path / "out.wav", "--play", "--json", "--min-frames", "20", "--max-frames", "20"
+        )
         out, err = process.communicate(timeout=120)
         time.sleep(0.3)
         recorder.terminate()
@@ -73,7 +83,7 @@ def test_an_interrupt_while_playing(loop, command, tmp_path):  # noqa: F811
     recorder.terminate()
     recorder.wait()
     assert process.returncode == 130 and err == ""
-    assert not np.any(recorded(tmp_path / "heard.raw")[before // 2 + RATE // 10:])
+    assert not np.any(recorded(tmp_path / "heard.raw")[before // 2 + RATE // 10 :])
 
 
 def test_a_recorded_voice_is_that_of_its_clip(loop, command, tmp_path):  # noqa: F811
@@ -82,7 +92,7 @@ def test_a_recorded_voice_is_that_of_its_clip(loop, command, tmp_path):  # noqa:
     from .test_record import speech
 
     source = speech(12)
-    source[:RATE // 2] = 0
+    source[: RATE // 2] = 0
     soundfile.write(tmp_path / "source.wav", source, RATE)
     sound = subprocess.Popen(["paplay", "--device=loop", str(tmp_path / "source.wav")], env=loop.environment)
     out, err = command("record", "me", "--seconds", "6", "--text", "My words.").communicate(timeout=120)
@@ -91,7 +101,7 @@ def test_a_recorded_voice_is_that_of_its_clip(loop, command, tmp_path):  # noqa:
     library = VoiceLibrary(tmp_path / "data" / "s2mlx" / "voices")
     assert out == "" and library.names() == ["me"], err
     clip, rate = library.clip("me")
-    lag, correlation = align(source, clip[:4 * RATE])
+    lag, correlation = align(source, clip[: 4 * RATE])
     assert rate == RATE and correlation > 0.98
     soundfile.write(tmp_path / "clip.wav", clip, rate, subtype="FLOAT")
     command("encode", tmp_path / "clip.wav", "-o", tmp_path / "clip.npy").communicate(timeout=60)

@@ -6,8 +6,9 @@ from s2mlx.cli import main as entry
 from s2mlx.errors import S2Error
 
 
-@pytest.mark.parametrize("system, machine, words", [("win32", "AMD64", "Windows"),
-                                                    ("darwin", "x86_64", "Apple Silicon")])
+@pytest.mark.parametrize(
+    "system, machine, words", [("win32", "AMD64", "Windows"), ("darwin", "x86_64", "Apple Silicon")]
+)
 def test_platforms_that_cannot_work_get_one_line(run, monkeypatch, system, machine, words):
     with pytest.raises(S2Error, match=words):
         entry.check_platform(system, machine)

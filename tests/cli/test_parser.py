@@ -42,8 +42,9 @@ def test_a_variable_gives_way_to_the_option_it_contradicts(parser, monkeypatch):
     assert args.voice is None and args.ref == ["clip.wav"]
 
 
-@pytest.mark.parametrize("word, meant", [("1", True), ("yes", True), ("ON", True), ("0", False), ("false", False),
-                                         ("", False)])
+@pytest.mark.parametrize(
+    "word, meant", [("1", True), ("yes", True), ("ON", True), ("0", False), ("false", False), ("", False)]
+)
 def test_flags(parser, monkeypatch, word, meant):
     monkeypatch.setenv("S2MLX_QUIET", word)
     assert parser.parse([]).quiet is meant
@@ -62,27 +63,45 @@ def test_wrong_options_are_errors(parser, argv):
         parser.parse(argv)
 
 
-@pytest.mark.parametrize("argv, words", [
-    (["a", "-t", "3", "b"], ["a", "b"]),
-    (["-t", "3", "a", "b"], ["a", "b"]),
-    (["a", "--quiet", "--", "-b", "c"], ["a", "-b", "c"]),
-    (["--", "--quiet"], ["--quiet"]),
-    (["-5", "degrees"], ["-5", "degrees"]),
-    ([""], [""]),
-])
+@pytest.mark.parametrize(
+    "argv, words",
+    [
+        (["a", "-t", "3", "b"], ["a", "b"]),
+        (["-t", "3", "a", "b"], ["a", "b"]),
+        (["a", "--quiet", "--", "-b", "c"], ["a", "-b", "c"]),
+        (["--", "--quiet"], ["--quiet"]),
+        (["-5", "degrees"], ["-5", "degrees"]),
+        ([""], [""]),
+    ],
+)
 def test_words_and_options_in_any_order(parser, argv, words):
     assert parser.parse(argv).text == words
 
 
-@pytest.mark.parametrize("argv, what", [
-    (["say", "Hi.", "-o", ""], "-o/--output"), (["say", "Hi.", "--codes", "", "-o", "a.wav"], "--codes"),
-    (["say", "Hi.", "-m", ""], "-m/--model"), (["say", "Hi.", "-v", "me", "-v", ""], "-v/--voice"),
-    (["say", "Hi.", "-a="], "-a/--device"), (["say", "-f", ""], "-f/--file"), (["say", "Hi.", "--ref="], "--ref"),
-    (["say", "Hi.", "--tokenizer", ""], "--tokenizer"), (["record", ""], "NAME"),
-    (["record", "me", "--input="], "--input"), (["tui", "-m", ""], "-m/--model"),
-    (["encode", ""], "CLIP"), (["decode", "a.npy", "-o", ""], "-o/--output"), (["info", ""], "MODEL"),
-    (["bench", ""], "MODEL"), (["download", ""], "NAME"), (["voice", "export", "me", ""], "FILE"),
-    (["voice", "restore", ""], "NAME|TOKEN"), (["voice", "import", "a.s2voice", ""], "NAME")])
+@pytest.mark.parametrize(
+    "argv, what",
+    [
+        (["say", "Hi.", "-o", ""], "-o/--output"),
+        (["say", "Hi.", "--codes", "", "-o", "a.wav"], "--codes"),
+        (["say", "Hi.", "-m", ""], "-m/--model"),
+        (["say", "Hi.", "-v", "me", "-v", ""], "-v/--voice"),
+        (["say", "Hi.", "-a="], "-a/--device"),
+        (["say", "-f", ""], "-f/--file"),
+        (["say", "Hi.", "--ref="], "--ref"),
+        (["say", "Hi.", "--tokenizer", ""], "--tokenizer"),
+        (["record", ""], "NAME"),
+        (["record", "me", "--input="], "--input"),
+        (["tui", "-m", ""], "-m/--model"),
+        (["encode", ""], "CLIP"),
+        (["decode", "a.npy", "-o", ""], "-o/--output"),
+        (["info", ""], "MODEL"),
+        (["bench", ""], "MODEL"),
+        (["download", ""], "NAME"),
+        (["voice", "export", "me", ""], "FILE"),
+        (["voice", "restore", ""], "NAME|TOKEN"),
+        (["voice", "import", "a.s2voice", ""], "NAME"),
+    ],
+)
 def test_nothing_has_an_empty_name(run, tts, player, argv, what):
     """What a script's unset "$OUT" leaves."""
     result = run(*argv, stdin=b"")
@@ -142,11 +161,18 @@ def test_a_variable_of_one_command_leaves_the_others_alone(run, tts, player, mon
     assert "[S2MLX_BENCH_BATCH]" in run("bench", "--help").out
 
 
-@pytest.mark.parametrize("argv, near", [
-    (["say", "Hi.", "--temprature", "0.5"], "--temperature"), (["say", "--temprature=0.5", "Hi."], "--temperature"),
-    (["voice", "add", "x", "--clp", "a.wav"], "--clip"), (["voice", "lst"], "'list'"), (["voice", "--hlep"], "--help"),
-    (["--versoin"], "--version"),
-    (["hepl"], "'help'")])
+@pytest.mark.parametrize(
+    "argv, near",
+    [
+        (["say", "Hi.", "--temprature", "0.5"], "--temperature"),
+        (["say", "--temprature=0.5", "Hi."], "--temperature"),
+        (["voice", "add", "x", "--clp", "a.wav"], "--clip"),
+        (["voice", "lst"], "'list'"),
+        (["voice", "--hlep"], "--help"),
+        (["--versoin"], "--version"),
+        (["hepl"], "'help'"),
+    ],
+)
 def test_a_misspelt_option_or_action_is_guessed(run, tts, argv, near):
     result = run(*argv)
     assert result.code == 2 and f"did you mean {near}?" in result.error and not tts.loaded

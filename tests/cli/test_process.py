@@ -15,8 +15,23 @@ from s2mlx.audio.files import pcm16, stream_wav_header
 from .fakes import FRAME, RATE
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"mlx", "numpy", "textual", "sounddevice", "soundfile", "soxr", "tokenizers", "huggingface_hub", "gguf", "rich",
-         "transformers", "mlx_lm", "platformdirs", "asyncio", "http"}
+HEAVY = {
+    "mlx",
+    "numpy",
+    "textual",
+    "sounddevice",
+    "soundfile",
+    "soxr",
+    "tokenizers",
+    "huggingface_hub",
+    "gguf",
+    "rich",
+    "transformers",
+    "mlx_lm",
+    "platformdirs",
+    "asyncio",
+    "http",
+}
 
 
 def command(*argv, fake=None, **options):
@@ -25,8 +40,9 @@ def command(*argv, fake=None, **options):
     environment = {**os.environ, "PYTHONPATH": str(ROOT), **({"FAKE": fake} if fake else {})}
     options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
     reset = lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGTERM)]
-    return subprocess.Popen([sys.executable, "-m", module, *map(str, argv)], env=environment, preexec_fn=reset,
-                            **options)
+    return subprocess.Popen(
+        [sys.executable, "-m", module, *map(str, argv)], env=environment, preexec_fn=reset, **options
+    )
 
 
 def finished(process):
@@ -34,13 +50,28 @@ def finished(process):
     return process.returncode, out, (err or b"").decode()
 
 
-@pytest.mark.parametrize("argv", [
-    ["--help"], ["--version"], ["say", "--help"], ["record", "--help"], ["tui", "--help"], ["download", "--help"],
-    ["info", "--help"], ["encode", "--help"], ["decode", "--help"], ["devices", "--help"], ["voice", "add", "--help"],
-    ["say", "--bad"]])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--help"],
+        ["--version"],
+        ["say", "--help"],
+        ["record", "--help"],
+        ["tui", "--help"],
+        ["download", "--help"],
+        ["info", "--help"],
+        ["encode", "--help"],
+        ["decode", "--help"],
+        ["devices", "--help"],
+        ["voice", "add", "--help"],
+        ["say", "--bad"],
+    ],
+)
 def test_help_imports_nothing_heavy(argv):
-    script = ("import sys; from s2mlx.cli.main import main; code = main();"
-              "print('MODULES', *sorted({m.split('.')[0] for m in sys.modules}))")
+    script = (
+        "import sys; from s2mlx.cli.main import main; code = main();"
+        "print('MODULES', *sorted({m.split('.')[0] for m in sys.modules}))"
+    )
     done = subprocess.run([sys.executable, "-c", script, *argv], capture_output=True, text=True, cwd=ROOT)
     loaded = set(done.stdout.split("MODULES")[1].split())
     assert not loaded & HEAVY
@@ -100,8 +131,9 @@ def test_help_into_a_closed_pipe_ends_quietly():
 @pytest.mark.parametrize("closed", [0, 1, 2])
 def test_a_closed_stream_is_no_crash(tmp_path, closed):
     line = f'exec "{sys.executable}" -m tests.cli.fake_command say One. -o "{tmp_path}/out.wav" {closed}>&-'
-    done = subprocess.run(["sh", "-c", line], cwd=ROOT, capture_output=True, timeout=60,
-                          env={**os.environ, "FAKE": "{}"})
+    done = subprocess.run(
+        ["sh", "-c", line], cwd=ROOT, capture_output=True, timeout=60, env={**os.environ, "FAKE": "{}"}
+    )
     assert done.returncode == 0 and (tmp_path / "out.wav").exists()
     assert b"Traceback" not in done.stderr and b"Exception ignored" not in done.stderr
 
@@ -119,8 +151,13 @@ def test_words_that_are_not_utf8():
 
 
 def test_a_terminal_that_cannot_print_it():
-    done = subprocess.run([sys.executable, "-m", "s2mlx", "say", "x", "-v", "日本"], cwd=ROOT, capture_output=True,
-                          timeout=60, env={**os.environ, "PYTHONIOENCODING": "ascii", "XDG_DATA_HOME": "/nonexistent"})
+    done = subprocess.run(
+        [sys.executable, "-m", "s2mlx", "say", "x", "-v", "日本"],
+        cwd=ROOT,
+        capture_output=True,
+        timeout=60,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "XDG_DATA_HOME": "/nonexistent"},
+    )
     assert done.returncode == 1 and done.stderr.startswith(b"error: ") and done.stderr.count(b"\n") == 1
 
 

@@ -54,8 +54,13 @@ def test_codes_decode_to_what_was_said(run, tmp_path):
     run("say", "Hello.", "-o", "a.wav", "--codes", "a.npy", "--seed", "5")
     assert run("decode", "a.npy", "-o", "b.wav").code == 0
     whole = run("decode", "a.npy", "-o", "-", "--raw").stdout
-    assert np.abs(soundfile.read(tmp_path / "a.wav", dtype="int16")[0].astype(int)
-                  - soundfile.read(tmp_path / "b.wav", dtype="int16")[0]).max() <= 1
+    assert (
+        np.abs(
+            soundfile.read(tmp_path / "a.wav", dtype="int16")[0].astype(int)
+            - soundfile.read(tmp_path / "b.wav", dtype="int16")[0]
+        ).max()
+        <= 1
+    )
     pieces = np.frombuffer(run("decode", "a.npy", "-o", "-", "--raw", "--chunk", "1").stdout, "<i2")
     assert np.abs(pieces.astype(int) - np.frombuffer(whole, "<i2")).max() <= 1
 
@@ -98,9 +103,14 @@ def test_a_codec_alone_decodes_but_does_not_speak(run, tmp_path):
 
 def test_an_interrupt_in_the_middle(tmp_path, model):
     line = ["say", "A long text. " * 40, "-o", "-", "--raw", "--min-frames", "400", "--max-frames", "400"]
-    process = subprocess.Popen([sys.executable, "-m", "s2mlx", *line], cwd=ROOT, env=dict(os.environ),
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "s2mlx", *line],
+        cwd=ROOT,
+        env=dict(os.environ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert process.stdout.read(4096)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -124,9 +134,14 @@ def test_without_a_model_the_demo_voice_speaks_and_says_so(run, monkeypatch):
 def test_an_interrupted_file_holds_the_passes_that_ended(tmp_path, model):
     text = "".join(f"<|speaker:{i % 2}|>Some words." for i in range(40))
     line = ["say", text, "-o", str(tmp_path / "out.wav"), "--min-frames", "20", "--max-frames", "20"]
-    process = subprocess.Popen([sys.executable, "-m", "s2mlx", *line], cwd=ROOT, env=dict(os.environ),
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "s2mlx", *line],
+        cwd=ROOT,
+        env=dict(os.environ),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     while not any(part.stat().st_size > 44 for part in tmp_path.glob(".s2mlx-*")):
         assert process.poll() is None
         time.sleep(0.02)

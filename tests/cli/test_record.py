@@ -103,22 +103,27 @@ def test_at_a_terminal_enter_ends_it(run, tts, mic, monkeypatch):
         assert words in shown
 
 
-@pytest.mark.parametrize("argv, words", [
-    (["me"], "--seconds"),
-    (["me", "--seconds", "0"], "between"),
-    (["me", "--seconds", "nan"], "between"),
-    (["me", "--seconds", "99"], "between"),
-    (["me", "--seconds", "8", "--text", " "], "empty"),
-    (["me", "--seconds", "8", "--language", "tlh"], "language"),
-    (["../me", "--seconds", "8"], "cannot be the name"),
-])
+@pytest.mark.parametrize(
+    "argv, words",
+    [
+        (["me"], "--seconds"),
+        (["me", "--seconds", "0"], "between"),
+        (["me", "--seconds", "nan"], "between"),
+        (["me", "--seconds", "99"], "between"),
+        (["me", "--seconds", "8", "--text", " "], "empty"),
+        (["me", "--seconds", "8", "--language", "tlh"], "language"),
+        (["../me", "--seconds", "8"], "cannot be the name"),
+    ],
+)
 def test_wrong_calls_end_before_anything_opens(run, tts, mic, argv, words):
     result = run("record", *argv, stdin=b"")
     assert result.code in (1, 2) and words in result.error and not tts.loaded and not mic.made
 
 
-@pytest.mark.parametrize("heard, words", [
-    (np.zeros(8 * RATE, np.float32), "only zeros"), (speech(1), "too short"), (speech(8, 0.001), "hardly anything")])
+@pytest.mark.parametrize(
+    "heard, words",
+    [(np.zeros(8 * RATE, np.float32), "only zeros"), (speech(1), "too short"), (speech(8, 0.001), "hardly anything")],
+)
 def test_a_useless_take_makes_no_voice(run, tts, mic, heard, words):
     mic.heard = heard
     result = run("record", "me", "--seconds", "8", stdin=b"")
@@ -131,6 +136,7 @@ def test_a_doubtful_take_is_asked_about(run, tts, mic):
     assert result.code == 0 and "clipped" in result.err and "Record again? [Y/n]" in result.err and len(mic.made) == 1
     again = iter([True, False])
     from s2mlx.cli.terminal import Console
+
     ask = Console.ask
     try:
         Console.ask = lambda self, question, default=False: next(again)
@@ -171,6 +177,7 @@ def test_an_interrupt_saves_nothing(run, tts, mic, monkeypatch):
 
 # --- the recording outlives what fails after it ---------------------------------------------------------------------
 
+
 def kept_files(tmp_path):
     return sorted((tmp_path / "home" / "state" / "s2mlx" / "autosave").glob("*"))
 
@@ -178,23 +185,41 @@ def kept_files(tmp_path):
 def fail(error):
     def call(*_, **__):
         raise error
+
     return call
 
 
-@pytest.mark.parametrize("place, error, code", [
-    ("clone", GenerationError("no room"), 1), ("clone", KeyboardInterrupt(), 130), ("add", VoiceError("disk full"), 1),
-    ("add", OSError(28, "No space left"), 1)])
+@pytest.mark.parametrize(
+    "place, error, code",
+    [
+        ("clone", GenerationError("no room"), 1),
+        ("clone", KeyboardInterrupt(), 130),
+        ("add", VoiceError("disk full"), 1),
+        ("add", OSError(28, "No space left"), 1),
+    ],
+)
 def test_what_fails_after_the_take_leaves_it_and_the_way_on(run, tts, mic, monkeypatch, tmp_path, place, error, code):
     with monkeypatch.context() as patch:
         patch.setattr(*(tts, "clone") if place == "clone" else (VoiceLibrary, "add"), fail(error))
-        result = run("record", "o'neil", "--seconds", "8", "--text", "It's  me,\nthen.", "--quiet", "-m", "a b.gguf",
-                     stdin=b"")
+        result = run(
+            "record", "o'neil", "--seconds", "8", "--text", "It's  me,\nthen.", "--quiet", "-m", "a b.gguf", stdin=b""
+        )
     assert result.code == code and VoiceLibrary().names() == []
     [path] = kept_files(tmp_path)
     assert 7.5 < soundfile.info(path).duration < 8.5
     words = shlex.split(result.err.split("make the voice from it with: ")[1].splitlines()[0])
-    assert words == ["s2mlx", "voice", "add", "o'neil", "--clip", str(path), "--text", "It's me, then.", "--model",
-                     "a b.gguf"]
+    assert words == [
+        "s2mlx",
+        "voice",
+        "add",
+        "o'neil",
+        "--clip",
+        str(path),
+        "--text",
+        "It's me, then.",
+        "--model",
+        "a b.gguf",
+    ]
     assert run(*words[1:]).code == 0 and VoiceLibrary().get("o'neil").transcript == "It's me, then."
     assert tts.loaded[-1]["model"] == "a b.gguf"
 

@@ -20,6 +20,7 @@ def last(tts):
 
 # --- text ---------------------------------------------------------------------------------------------------
 
+
 def test_words_are_joined_by_spaces(run, tts, player):
     assert run("say", "Hello", "there.").code == 0
     assert last(tts)["text"] == "Hello there."
@@ -54,6 +55,7 @@ def test_text_and_file_exclude_each_other(run, tts, monkeypatch, tmp_path, playe
 
 
 # --- where the sound goes ------------------------------------------------------------------------------------
+
 
 def test_without_output_it_plays_and_writes_nothing(run, tts, player, tmp_path):
     result = run("say", "One. Two.")
@@ -117,25 +119,28 @@ def test_normalize_and_trim_act_on_the_whole(run, tts, player, tmp_path):
     assert abs(player.made[0].heard[0].max() - 0.95) < 1e-3
 
 
-@pytest.mark.parametrize("argv", [
-    ["--play", "--no-play", "-o", "x.wav"],
-    ["--no-play"],
-    ["--raw"],
-    ["-a", "3", "-o", "x.wav"],
-    ["--codes", "-"],
-    ["-o", "x.npy", "--raw", "--codes", "x.npy"],
-    ["-v", "me", "--ref", "clip.wav", "--ref-text", "Words."],
-    ["--temperature", "-1"],
-    ["--top-p", "nan"],
-    ["--seed", "-5"],
-    ["--min-frames", "2000"],
-    ["--max-frames", "0"],
-    ["--memory-limit", "0"],
-    ["--memory-limit", "-5"],
-    ["--memory-limit", "nan"],
-    ["--memory-limit", "inf"],
-    ["--memory-limit", "much"],
-])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["--play", "--no-play", "-o", "x.wav"],
+        ["--no-play"],
+        ["--raw"],
+        ["-a", "3", "-o", "x.wav"],
+        ["--codes", "-"],
+        ["-o", "x.npy", "--raw", "--codes", "x.npy"],
+        ["-v", "me", "--ref", "clip.wav", "--ref-text", "Words."],
+        ["--temperature", "-1"],
+        ["--top-p", "nan"],
+        ["--seed", "-5"],
+        ["--min-frames", "2000"],
+        ["--max-frames", "0"],
+        ["--memory-limit", "0"],
+        ["--memory-limit", "-5"],
+        ["--memory-limit", "nan"],
+        ["--memory-limit", "inf"],
+        ["--memory-limit", "much"],
+    ],
+)
 def test_contradictions_are_usage_errors_before_the_model_loads(run, tts, player, argv):
     result = run("say", "Hello.", *argv)
     assert result.code == 2 and result.error and not tts.loaded
@@ -153,11 +158,17 @@ def test_impossible_targets_are_errors_before_the_model_loads(run, tts, target, 
     assert result.code in (1, 2) and result.error and not tts.loaded
 
 
-@pytest.mark.parametrize("argv", [
-    ["say", "Hi.", "-o", "x.mp3", "--raw"], ["say", "Hi.", "-o", "x.WAV", "--raw"],
-    ["say", "Hi.", "-o", "x.txt", "--raw"],
-    ["decode", "c.npy", "-o", "x.flac", "--raw"], ["encode", "c.wav", "-o", "c.txt"],
-    ["say", "Hi.", "--no-play", "--codes", "zz.txt"]])
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["say", "Hi.", "-o", "x.mp3", "--raw"],
+        ["say", "Hi.", "-o", "x.WAV", "--raw"],
+        ["say", "Hi.", "-o", "x.txt", "--raw"],
+        ["decode", "c.npy", "-o", "x.flac", "--raw"],
+        ["encode", "c.wav", "-o", "c.txt"],
+        ["say", "Hi.", "--no-play", "--codes", "zz.txt"],
+    ],
+)
 def test_an_ending_does_not_lie(run, tts, argv):
     result = run(*argv)
     assert result.code == 2 and "not what its ending says; end it in ." in result.error and not tts.loaded
@@ -175,9 +186,36 @@ def test_a_folder_that_is_absent_is_not_called_a_folder(run, tts):
 
 
 def test_options_reach_the_engine(run, tts, player):
-    run("say", "Hi.", "-m", "m.gguf", "--tokenizer", "t.json", "--compat", "s2cpp", "--temperature", "0.5",
-        "--top-p", "0.9", "--top-k", "1", "--seed", "3", "--max-frames", "50", "--min-frames", "2",
-        "--pause-ms", "0", "--batch", "2", "--memory-limit", "3.5", "-a", "USB")
+    run(
+        "say",
+        "Hi.",
+        "-m",
+        "m.gguf",
+        "--tokenizer",
+        "t.json",
+        "--compat",
+        "s2cpp",
+        "--temperature",
+        "0.5",
+        "--top-p",
+        "0.9",
+        "--top-k",
+        "1",
+        "--seed",
+        "3",
+        "--max-frames",
+        "50",
+        "--min-frames",
+        "2",
+        "--pause-ms",
+        "0",
+        "--batch",
+        "2",
+        "--memory-limit",
+        "3.5",
+        "-a",
+        "USB",
+    )
     [loaded] = tts.loaded
     loaded.pop("on_progress")(1, 2)
     assert loaded == {"model": "m.gguf", "tokenizer": "t.json", "compat": "s2cpp", "memory_limit": 3_500_000_000}
@@ -189,13 +227,25 @@ def test_options_reach_the_engine(run, tts, player):
 
 # --- what is printed -----------------------------------------------------------------------------------------
 
+
 def test_json(run, tts, player):
     figures = run("say", "One. Two.", "-o", "out.wav", "--seed", "5", "--json").json
     assert figures["seed"] == 5 and figures["frames"] == 6 and figures["finish_reason"] == "stop"
-    assert figures["passes"] == [{"frames": 3, "seconds": 0.139, "finish_reason": "stop", "text": [0, 4]},
-                                 {"frames": 3, "seconds": 0.139, "finish_reason": "stop", "text": [4, 9]}]
-    assert set(figures) >= {"seconds", "time_to_first_audio", "rtf", "underruns", "peak_memory", "model", "voice",
-                            "load_seconds", "output"}
+    assert figures["passes"] == [
+        {"frames": 3, "seconds": 0.139, "finish_reason": "stop", "text": [0, 4]},
+        {"frames": 3, "seconds": 0.139, "finish_reason": "stop", "text": [4, 9]},
+    ]
+    assert set(figures) >= {
+        "seconds",
+        "time_to_first_audio",
+        "rtf",
+        "underruns",
+        "peak_memory",
+        "model",
+        "voice",
+        "load_seconds",
+        "output",
+    }
 
 
 def test_json_keys_are_those_of_the_help(run, tts):
@@ -291,6 +341,7 @@ def test_a_slow_machine_is_said_once(run, tts, player, monkeypatch):
 
 # --- what goes wrong on the way --------------------------------------------------------------------------------
 
+
 def test_a_failure_leaves_the_old_file(run, tts, tmp_path):
     (tmp_path / "out.wav").write_bytes(b"old")
     tts.fail_at = 4
@@ -372,15 +423,20 @@ def test_words_from_files_do_not_steer_the_terminal(run, tts):
 DIALOGUE = "<|speaker:0|>Who? <|speaker:1|>Anna. <|speaker:2|>Ben."
 
 
-@pytest.mark.parametrize("text, voices, notes", [
-    (DIALOGUE, ["a", "b"], ["speaker 2 has no voice"]),
-    (DIALOGUE, ["a"], ["speakers 1, 2 have no voice"]),
-    (DIALOGUE, ["a", "b", "c"], []),
-    (DIALOGUE, ["a", "b", "c", "d"], ["'d' will not speak: the text has speakers 0, 1, 2 only"]),
-    ("Hello.", ["a", "b"], ["'b' will not speak: the text has speaker 0 only; <|speaker:1|>"]),
-    ("Before. <|speaker:1|>Me.", ["a", "b"], []),
-    ("<|speaker:1|>Me.", ["a"], ["speaker 1 has no voice", "'a' will not speak"]),
-    ("Hello.", ["a"], []), (DIALOGUE, [], [])])
+@pytest.mark.parametrize(
+    "text, voices, notes",
+    [
+        (DIALOGUE, ["a", "b"], ["speaker 2 has no voice"]),
+        (DIALOGUE, ["a"], ["speakers 1, 2 have no voice"]),
+        (DIALOGUE, ["a", "b", "c"], []),
+        (DIALOGUE, ["a", "b", "c", "d"], ["'d' will not speak: the text has speakers 0, 1, 2 only"]),
+        ("Hello.", ["a", "b"], ["'b' will not speak: the text has speaker 0 only; <|speaker:1|>"]),
+        ("Before. <|speaker:1|>Me.", ["a", "b"], []),
+        ("<|speaker:1|>Me.", ["a"], ["speaker 1 has no voice", "'a' will not speak"]),
+        ("Hello.", ["a"], []),
+        (DIALOGUE, [], []),
+    ],
+)
 def test_speakers_and_voices_that_do_not_meet_are_said(run, tts, player, text, voices, notes):
     from s2mlx.voices import Voice, VoiceLibrary
 
@@ -395,6 +451,7 @@ def test_speakers_and_voices_that_do_not_meet_are_said(run, tts, player, text, v
 
 
 # --- voices of other models ----------------------------------------------------------------------------------
+
 
 def test_a_voice_of_another_model_is_made_again_from_its_clip(run, tts, player):
     from s2mlx.voices import Voice, VoiceLibrary

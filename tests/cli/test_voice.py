@@ -54,8 +54,10 @@ def test_a_clip_is_judged(run, tts, clip, tmp_path):
     assert "a clip of" not in run("voice", "add", "bert", "--clip", "right.wav", "--text", "Hello.").err
     soundfile.write(tmp_path / "still.wav", np.zeros(6 * 22050), 22050)
     loads = len(tts.loaded)
-    for argv in [("voice", "add", "carl", "--clip", "still.wav", "--text", "Hello."),
-                 ("say", "Hi.", "--ref", "still.wav", "--ref-text", "Hello.")]:
+    for argv in [
+        ("voice", "add", "carl", "--clip", "still.wav", "--text", "Hello."),
+        ("say", "Hi.", "--ref", "still.wav", "--ref-text", "Hello."),
+    ]:
         result = run(*argv)
         assert result.code == 1 and "still.wav is silent" in result.error and len(tts.loaded) == loads
 
@@ -64,8 +66,10 @@ def test_words_that_are_not_the_clips_are_doubted(run, tts, tmp_path):
     soundfile.write(tmp_path / "six.wav", np.sin(np.arange(6 * 22050) * 0.05) / 2, 22050)
     right = "These are just about as many words as someone says in six seconds, maybe a few more."
     for text, doubt in [("Three short words.", "too long for its words"), (right, None), (4 * right, "too short")]:
-        for argv in [("voice", "add", "anna", "--clip", "six.wav", "--text", text, "--force"),
-                     ("say", "Hi.", "--no-play", "--json", "--ref", "six.wav", "--ref-text", text)]:
+        for argv in [
+            ("voice", "add", "anna", "--clip", "six.wav", "--text", text, "--force"),
+            ("say", "Hi.", "--no-play", "--json", "--ref", "six.wav", "--ref-text", text),
+        ]:
             result = run(*argv, "--quiet")
             assert result.code == 0
             assert doubt in result.err and "warning: six.wav: its 6.0 s" in result.err if doubt else not result.err
@@ -162,8 +166,11 @@ def test_rename(run, tts, clip, me):
     assert [v["name"] for v in run("voice", "list", "--json").json["voices"]] == ["Hanna", "me"]
     assert run("voice", "show", "hanna", "--json").json["has_clip"]
     assert run("voice", "rename", "hanna", "hanna", "--quiet").err == ""  # another case is another name
-    for words, said in [(["hanna", "me"], "already"), (["nobody", "x"], "no voice 'nobody'"),
-                        (["me", "../x"], "cannot")]:
+    for words, said in [
+        (["hanna", "me"], "already"),
+        (["nobody", "x"], "no voice 'nobody'"),
+        (["me", "../x"], "cannot"),
+    ]:
         result = run("voice", "rename", *words)
         assert result.code == 1 and said in result.error
 
@@ -187,6 +194,7 @@ def test_the_clip_travels_when_asked_and_is_spoken_of_when_not(run, tts, clip, m
     assert not run("voice", "show", "bare", "--json").json["has_clip"]
     assert "--clip" not in run("voice", "import", "a.s2voice", "whole", "--clip").err
     from s2mlx.voices import VoiceLibrary
+
     assert np.array_equal(VoiceLibrary().clip("whole")[0], VoiceLibrary().clip("anna")[0])
     missing = run("voice", "import", "me.s2voice", "you", "--clip")
     assert missing.code == 1 and "me.flac" in missing.error and "you" not in VoiceLibrary().names()

@@ -17,9 +17,12 @@ from tests import goldens
 @pytest.fixture(scope="module", params=[True, False], ids=["our kernels", "MLX's convolution"])
 def on_gpu(request):
     wins = lambda: request.param
-    with mock.patch("s2mlx.layers.causal_conv.kernels_win", wins), mock.patch("s2mlx.codec.units.kernels_win", wins), \
-            mock.patch("s2mlx.layers.causal_conv.on_gpu", lambda: True), \
-            open_checkpoint(goldens.path("tiny-q4_k_m.gguf")) as checkpoint:
+    with (
+        mock.patch("s2mlx.layers.causal_conv.kernels_win", wins),
+        mock.patch("s2mlx.codec.units.kernels_win", wins),
+        mock.patch("s2mlx.layers.causal_conv.on_gpu", lambda: True),
+        open_checkpoint(goldens.path("tiny-q4_k_m.gguf")) as checkpoint,
+    ):
         codec = Codec(Scope(checkpoint.tensors).within("c"), checkpoint.config.codec)
         codec._encoding  # built while the patch holds
         assert codec.decoder.first.fused == (codec.upsampler.stages[0][1].fused is not None) == request.param
@@ -55,7 +58,9 @@ def test_no_trial_without_kernels():
 def test_the_trial_takes_the_faster_way():
     for seconds, wins in (([1.0, 2.0], True), ([2.0, 1.0], False)):
         conv_trial.kernels_win.cache_clear()
-        with mock.patch("s2mlx.device.kernels_available", lambda: True), \
-                mock.patch.object(conv_trial, "_best", lambda work, s=iter(seconds): next(s)):
+        with (
+            mock.patch("s2mlx.device.kernels_available", lambda: True),
+            mock.patch.object(conv_trial, "_best", lambda work, s=iter(seconds): next(s)),
+        ):
             assert conv_trial.kernels_win() is wins
     conv_trial.kernels_win.cache_clear()

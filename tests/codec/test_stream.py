@@ -75,7 +75,9 @@ def test_a_stream_does_the_work_of_one_decode(codes, monkeypatch):
     codec, rows = goldens.model("q4_k_m", None).codec, []
     for layer in (CausalConv, CausalTransposedConv):
         original = layer.__call__
-        monkeypatch.setattr(layer, "__call__", lambda self, *a, _f=original, **k: rows.append(len(y := _f(self, *a, **k))) or y)
+        monkeypatch.setattr(
+            layer, "__call__", lambda self, *a, _f=original, **k: rows.append(len(y := _f(self, *a, **k))) or y
+        )
     original = Transformer.__call__
     monkeypatch.setattr(Transformer, "__call__", lambda self, x, *a: rows.append(len(x)) or original(self, x, *a))
 

@@ -30,6 +30,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def small(folder):
     """small(type="f16", ...) -> a GGUF of 256 columns, one layer each, no codec unless asked for."""
+
     def make(name="source.gguf", **options):
         options = {"layers": 1, "fast_layers": 1, "dim": 256, "codec": False} | options
         return synthetic.make_model(folder / name, **options)
@@ -47,8 +48,12 @@ def official(folder, monkeypatch):
         path = folder / f"official-{dtype}"
         path.mkdir()
         _, tensors = synthetic.model_parts(type="f32")
-        arrays = {name: np.frombuffer(body, np.float16 if len(body) == 2 * np.prod(shape) else np.float32)
-                  .astype(np.float32).reshape(shape) for name, shape, _, body in tensors}
+        arrays = {
+            name: np.frombuffer(body, np.float16 if len(body) == 2 * np.prod(shape) else np.float32)
+            .astype(np.float32)
+            .reshape(shape)
+            for name, shape, _, body in tensors
+        }
         language = [(official_name(n), dtype, cast(a, dtype)) for n, a in arrays.items() if not n.startswith("c.")]
         (path / "config.json").write_text(json.dumps(CONFIG | {"audio_pad_token_id": 1011}))
         (path / "model.safetensors").write_bytes(safetensors(language))
@@ -72,8 +77,13 @@ def opened(path):
 
 def rounded(config):
     """A config's fields with its numbers as the float32 of a file."""
-    plain = lambda x: {k: plain(v) for k, v in x.items()} if isinstance(x, dict) else \
-        float(np.float32(x)) if isinstance(x, float) else x
+    plain = lambda x: (
+        {k: plain(v) for k, v in x.items()}
+        if isinstance(x, dict)
+        else float(np.float32(x))
+        if isinstance(x, float)
+        else x
+    )
     return plain(dataclasses.asdict(config))
 
 

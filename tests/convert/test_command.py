@@ -32,16 +32,20 @@ def test_notes_are_left_out_when_it_shall_be_quiet(run, small, folder):
     assert "note: " not in run("convert", source, folder / "two.gguf", "--type", "q4_k", "--quiet").err
 
 
-@pytest.mark.parametrize("words, code, reason", [
-    (["source.gguf", "made.gguf", "--type", "q9"], 2, "no type 'q9'; known: f32"),
-    (["source.gguf", "source.gguf"], 2, "the source itself"),
-    (["source.gguf", "made.gguf", "--type", "f16"], 2, "is f16 already"),
-    (["source.gguf", "made.guff"], 2, "ends in .gguf"), (["source.gguf", "made.bin"], 2, "ends in .gguf"),
-    (["nowhere.gguf", "made.gguf"], 1, "nowhere.gguf"),
-    (["source.gguf", "no/folder/made.gguf"], 1, "there is no folder"),
-    (["source.gguf", "there.gguf"], 1, "there.gguf exists; --force"),
-    (["source.gguf"], 2, "DST"),
-])
+@pytest.mark.parametrize(
+    "words, code, reason",
+    [
+        (["source.gguf", "made.gguf", "--type", "q9"], 2, "no type 'q9'; known: f32"),
+        (["source.gguf", "source.gguf"], 2, "the source itself"),
+        (["source.gguf", "made.gguf", "--type", "f16"], 2, "is f16 already"),
+        (["source.gguf", "made.guff"], 2, "ends in .gguf"),
+        (["source.gguf", "made.bin"], 2, "ends in .gguf"),
+        (["nowhere.gguf", "made.gguf"], 1, "nowhere.gguf"),
+        (["source.gguf", "no/folder/made.gguf"], 1, "there is no folder"),
+        (["source.gguf", "there.gguf"], 1, "there.gguf exists; --force"),
+        (["source.gguf"], 2, "DST"),
+    ],
+)
 def test_one_line_for_every_fault(run, small, folder, monkeypatch, words, code, reason):
     small()
     (folder / "there.gguf").write_bytes(b"")
@@ -55,8 +59,13 @@ def test_one_line_for_every_fault(run, small, folder, monkeypatch, words, code, 
 def test_a_signal_leaves_nothing(small, folder, sent):
     source = small(layers=4, type="f16", vocab=20000)
     words = ["convert", source, folder / "made.gguf", "--type", "q6_k"]
-    process = subprocess.Popen([sys.executable, "-c", SLOWLY, *words], cwd=ROOT, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOWLY, *words],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert process.stdout.readline() == b"begun\n"
     process.send_signal(sent)
     out, err = process.communicate(timeout=60)
@@ -80,7 +89,9 @@ sys.exit(main())
 
 
 def test_help_imports_nothing_heavy():
-    script = ("import sys; from s2mlx.cli.main import main; main(['convert', '--help']);"
-              "print('MODULES', *sorted({m.split('.')[0] for m in sys.modules}))")
+    script = (
+        "import sys; from s2mlx.cli.main import main; main(['convert', '--help']);"
+        "print('MODULES', *sorted({m.split('.')[0] for m in sys.modules}))"
+    )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
     assert not set(done.stdout.split("MODULES")[1].split()) & {"numpy", "mlx", "gguf", "tokenizers"}

@@ -25,8 +25,12 @@ W1, W2 = "layers.0.feed_forward.w1.weight", "layers.1.feed_forward.w2.weight"
 @pytest.fixture
 def source(folder):
     """A GGUF with everything that only its keys say."""
-    return make_model(folder / "source.gguf", qk_norm=False, scale=False, metadata={
-        "general.author": "somebody", "s2mlx.sampling.temperature": 0.5, "s2mlx.results.dialogue": False})
+    return make_model(
+        folder / "source.gguf",
+        qk_norm=False,
+        scale=False,
+        metadata={"general.author": "somebody", "s2mlx.sampling.temperature": 0.5, "s2mlx.results.dialogue": False},
+    )
 
 
 def same_weights(a, b):
@@ -36,8 +40,10 @@ def same_weights(a, b):
         assert np.array_equal(np.array(tensor.dense()), np.array(b.tensors[name].dense())), name
 
 
-@pytest.mark.parametrize("type, kind", [("q8_0", T.Q8_0), ("q5_1", T.Q5_1), ("q4_1", T.Q4_1), ("f16", T.F16),
-                                        ("bf16", T.BF16), ("f32", T.F32)])
+@pytest.mark.parametrize(
+    "type, kind",
+    [("q8_0", T.Q8_0), ("q5_1", T.Q5_1), ("q4_1", T.Q4_1), ("f16", T.F16), ("bf16", T.BF16), ("f32", T.F32)],
+)
 def test_the_same_model_as_the_gguf_of_that_type(folder, type, kind):
     source = make_model(folder / "source.gguf", type="f32")
     made = convert(source, folder / "mlx", type)
@@ -46,8 +52,12 @@ def test_the_same_model_as_the_gguf_of_that_type(folder, type, kind):
         assert ours.config == theirs.config and ours.tensors[W1].type is kind
         same_weights(ours, theirs)
     assert sum(p.stat().st_size for p in made.path.iterdir()) == made.nbytes
-    assert sorted(p.name for p in made.path.iterdir()) == ["codec.safetensors", "config.json", "model.safetensors",
-                                                          "tokenizer.json"]
+    assert sorted(p.name for p in made.path.iterdir()) == [
+        "codec.safetensors",
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]
 
 
 @pytest.mark.parametrize("type, bits", [("q8_0", 8), ("q5_1", 5), ("q4_1", 4)])
@@ -79,8 +89,9 @@ def test_there_and_back_to_the_bit(source, folder, type):
     before, after = GGUFFile(source), GGUFFile(folder / "last.gguf")
     usual = {"general.file_type", "general.quantization_version"}
     assert all(np.array_equal(after.metadata[key], x) for key, x in before.metadata.items() if key not in usual)
-    assert {n: (e.shape, e.type, before.region(e).data.tobytes()) for n, e in before.entries.items()} == \
-        {n: (e.shape, e.type, after.region(e).data.tobytes()) for n, e in after.entries.items()}
+    assert {n: (e.shape, e.type, before.region(e).data.tobytes()) for n, e in before.entries.items()} == {
+        n: (e.shape, e.type, after.region(e).data.tobytes()) for n, e in after.entries.items()
+    }
 
 
 def test_what_is_made_speaks(source, folder):
@@ -147,8 +158,12 @@ def test_what_any_source_brought_can_be_replaced(official, source, folder):
     convert(checkpoint, folder / "mlx", "f16")
     assert len(list((folder / "mlx").iterdir())) == 9
     convert(source, folder / "mlx", "q8_0", force=True)
-    assert sorted(p.name for p in (folder / "mlx").iterdir()) == ["codec.safetensors", "config.json",
-                                                                  "model.safetensors", "tokenizer.json"]
+    assert sorted(p.name for p in (folder / "mlx").iterdir()) == [
+        "codec.safetensors",
+        "config.json",
+        "model.safetensors",
+        "tokenizer.json",
+    ]
     (folder / "mlx" / "LICENSES").mkdir()
     with pytest.raises(S2Error, match="holds LICENSES, .* move that away"):
         convert(source, folder / "mlx", "q8_0", force=True)
@@ -158,8 +173,9 @@ def test_what_any_source_brought_can_be_replaced(official, source, folder):
 def test_a_value_that_our_own_section_overrules(official, folder):
     source = official()
     config = json.loads((source / "config.json").read_text())
-    (source / "config.json").write_text(json.dumps(config | {"semantic_end_token_id": {}, "s2mlx": {
-        "keys": {"fish_speech.semantic_end_id": 1267}}}))
+    (source / "config.json").write_text(
+        json.dumps(config | {"semantic_end_token_id": {}, "s2mlx": {"keys": {"fish_speech.semantic_end_id": 1267}}})
+    )
     convert(source, folder / "mlx", "f16")
     assert json.loads((folder / "mlx" / "config.json").read_text())["semantic_end_token_id"] == 1267
 
@@ -195,12 +211,16 @@ def test_a_folder_already_of_the_type(source, folder):
 
 # --- folders that others packed ----------------------------------------------------------------------------------
 
+
 def packed(source, bits, group, dtype=mx.bfloat16, skip=("embeddings", "fast_", "norm")):
     """The official folder as MLX's tools quantize it: names under `model.`, some modules left as they are."""
     weights = {}
     for name, value in mx.load(str(source / "model.safetensors")).items():
-        name = name.replace("audio_decoder.codebook", "codebook").replace("audio_decoder.", "fast_") \
+        name = (
+            name.replace("audio_decoder.codebook", "codebook")
+            .replace("audio_decoder.", "fast_")
             .replace("text_model.model.", "")
+        )
         if any(part in name for part in skip):
             weights["model." + name] = value.astype(dtype)
             continue
@@ -213,10 +233,20 @@ def packed(source, bits, group, dtype=mx.bfloat16, skip=("embeddings", "fast_", 
     return weights
 
 
-@pytest.mark.parametrize("bits, group, dtype, kind", [
-    (4, 64, mx.bfloat16, T.Q4_1), (4, 32, mx.float16, T.Q4_1), (5, 64, mx.float16, T.Q5_1),
-    (2, 64, mx.bfloat16, T.Q4_1), (3, 32, mx.float16, T.Q4_1), (8, 64, mx.bfloat16, T.F16), (8, 32, mx.float16, T.F16),
-    (6, 64, mx.bfloat16, T.F16), (4, 64, mx.float32, T.F16)])
+@pytest.mark.parametrize(
+    "bits, group, dtype, kind",
+    [
+        (4, 64, mx.bfloat16, T.Q4_1),
+        (4, 32, mx.float16, T.Q4_1),
+        (5, 64, mx.float16, T.Q5_1),
+        (2, 64, mx.bfloat16, T.Q4_1),
+        (3, 32, mx.float16, T.Q4_1),
+        (8, 64, mx.bfloat16, T.F16),
+        (8, 32, mx.float16, T.F16),
+        (6, 64, mx.bfloat16, T.F16),
+        (4, 64, mx.float32, T.F16),
+    ],
+)
 def test_folders_of_other_tools(official, bits, group, dtype, kind):
     source = official()
     weights = packed(source, bits, group, dtype)
@@ -250,8 +280,9 @@ def test_packed_tensors_are_opened_a_few_rows_at_a_time(official, folder, monkey
     convert(source, folder / "one.gguf", type)
     opened_rows, released = [], []
     blocks = Packed._blocks
-    monkeypatch.setattr(Packed, "_blocks",
-                        lambda p, words, *rest: opened_rows.append(len(words)) or blocks(p, words, *rest))
+    monkeypatch.setattr(
+        Packed, "_blocks", lambda p, words, *rest: opened_rows.append(len(words)) or blocks(p, words, *rest)
+    )
     monkeypatch.setattr(Packed, "data", property(lambda p: pytest.fail("opened as a whole")))
     monkeypatch.setattr(Packed, "release", lambda p, *part: released.append((p, part)))
     monkeypatch.setattr(encode, "PIECE", 8 * 64)
@@ -291,8 +322,10 @@ BROKEN = {
     "no biases": (lambda c, w: w.pop("model." + W1.replace("weight", "biases")), "biases or the quantization"),
     "no words": (lambda c, w: w.pop("model." + W1), "is packed, but"),
     "floats for words": (lambda c, w: w.update({"model." + W1: mx.zeros((128, 8))}), "does not fit its scales"),
-    "scales of another shape": (lambda c, w: w.update({"model." + W1.replace("weight", "scales"): mx.zeros((128,))}),
-                                "does not fit its scales"),
+    "scales of another shape": (
+        lambda c, w: w.update({"model." + W1.replace("weight", "scales"): mx.zeros((128,))}),
+        "does not fit its scales",
+    ),
     "the same tensor twice": (lambda c, w: w.update({"text_model.model.norm.weight": mx.ones(64)}), "another name too"),
 }
 
@@ -330,8 +363,10 @@ def test_scales_beyond_float16(official):
         ours.tensors[W1].dense()
 
 
-@pytest.mark.parametrize("own", [3, {"keys": 3}, {"keys": {"fish-speech.vocab_size": "x"}},
-                                 {"keys": {"fish_speech.codec.encoder_rates": [[1]]}}])
+@pytest.mark.parametrize(
+    "own",
+    [3, {"keys": 3}, {"keys": {"fish-speech.vocab_size": "x"}}, {"keys": {"fish_speech.codec.encoder_rates": [[1]]}}],
+)
 def test_a_section_of_ours_that_is_not(official, own):
     """It opens as if nothing were there, or one error comes."""
     source = official()

@@ -32,6 +32,7 @@ def contents(path):
 
 # --- the official checkpoint -------------------------------------------------------------------------------------
 
+
 @pytest.mark.parametrize("dtype, type", [("F32", "f32"), ("F16", "f16"), ("BF16", "bf16")])
 def test_the_official_checkpoint_to_the_bit(official, folder, dtype, type):
     source = official(dtype)
@@ -94,10 +95,19 @@ def own_words(source, **words):
 
 def test_words_that_a_gguf_file_cannot_have(official, folder):
     """Half a character, a name without end, what tells how a file is laid out: left behind. The rest comes along."""
-    source = own_words(official("BF16"), **{
-        "general.name": "\ud800 Clara", "general.author": "so\udc00mebody", "general.\ud800": "x",
-        "general.alignment": "x", "general.quantization_version": "x", "general.file_type": "x",
-        "general." + "x" * 2000: "x", "general.url": "https://example.com/\u00e4"})
+    source = own_words(
+        official("BF16"),
+        **{
+            "general.name": "\ud800 Clara",
+            "general.author": "so\udc00mebody",
+            "general.\ud800": "x",
+            "general.alignment": "x",
+            "general.quantization_version": "x",
+            "general.file_type": "x",
+            "general." + "x" * 2000: "x",
+            "general.url": "https://example.com/\u00e4",
+        },
+    )
     convert(source, folder / "made.gguf", "q8_0")
     with opened(folder / "made.gguf") as made:
         assert made.config.name == "Clara"
@@ -122,6 +132,7 @@ def test_metadata_that_have_no_place_in_a_gguf_file(official, folder, monkeypatc
 
 # --- GGUF files --------------------------------------------------------------------------------------------------
 
+
 @needs_goldens
 @pytest.mark.parametrize("type", ["q8_0", "q6_k", "q5_k_m", "q5_k", "q4_k_m", "q4_k", "q3_k", "q2_k"])
 def test_types_and_keys_of_the_golden_files(folder, type):
@@ -142,8 +153,26 @@ def test_what_is_made_can_be_loaded(folder):
     assert load_model(made.path, compat="s2cpp").config.slow.layers == 4
 
 
-@pytest.mark.parametrize("type", ["f32", "f16", "bf16", "q8_0", "q5_1", "q5_0", "q4_1", "q4_0", "q6_k", "q5_k_m",
-                                  "q5_k", "q4_k_m", "q4_k", "q3_k", "q2_k"])
+@pytest.mark.parametrize(
+    "type",
+    [
+        "f32",
+        "f16",
+        "bf16",
+        "q8_0",
+        "q5_1",
+        "q5_0",
+        "q4_1",
+        "q4_0",
+        "q6_k",
+        "q5_k_m",
+        "q5_k",
+        "q4_k_m",
+        "q4_k",
+        "q3_k",
+        "q2_k",
+    ],
+)
 def test_every_type(small, folder, type):
     """What is read back differs from the source as little as so many bits allow."""
     source = small(type="f32")
@@ -159,9 +188,17 @@ def test_every_type(small, folder, type):
 
 
 def test_keys_that_nobody_here_knows_are_kept(folder):
-    source = make_model(folder / "source.gguf", codec=False,
-                        metadata={"general.author": "somebody", "x.list": (1, 2), "s2mlx.sampling.temperature": 0.5,
-                                  "general.alignment": 32, "general.file_type": 1})
+    source = make_model(
+        folder / "source.gguf",
+        codec=False,
+        metadata={
+            "general.author": "somebody",
+            "x.list": (1, 2),
+            "s2mlx.sampling.temperature": 0.5,
+            "general.alignment": 32,
+            "general.file_type": 1,
+        },
+    )
     convert(source, folder / "made.gguf")
     before, after = GGUFFile(source).raw_keys, GGUFFile(folder / "made.gguf").raw_keys
     gone = {"general.alignment", "general.file_type"}
@@ -170,8 +207,11 @@ def test_keys_that_nobody_here_knows_are_kept(folder):
 
 
 def test_a_second_loss_is_warned_of(small, folder):
-    lost = lambda source, name: [warning for warning in convert(source, folder / name, "q4_k").plan.warnings
-                                 if "what they lost stays lost" in warning]
+    lost = lambda source, name: [
+        warning
+        for warning in convert(source, folder / name, "q4_k").plan.warnings
+        if "what they lost stays lost" in warning
+    ]
     assert not lost(small(type="q8_0"), "one.gguf")
     assert "6.56 bits" in lost(small(type="q6_k"), "two.gguf")[0]
 
@@ -187,27 +227,39 @@ def test_what_has_few_bits_stays_as_it_is(small, folder):
     assert any("q5_k in the source and stay so: q6_k" in note for note in made.plan.notes)
 
 
-@pytest.mark.parametrize("has, asked", [("q4_k", "q8_0"), ("q4_k", "q4_k"), ("q8_0", "f16"), ("f16", "f16"),
-                                        ("q5_k", "q5_1")])
+@pytest.mark.parametrize(
+    "has, asked", [("q4_k", "q8_0"), ("q4_k", "q4_k"), ("q8_0", "f16"), ("f16", "f16"), ("q5_k", "q5_1")]
+)
 def test_what_would_gain_nothing_is_refused(small, folder, has, asked):
     with pytest.raises(UsageError, match=f"is {asked} already"):
         convert(small(type=has), folder / "made.gguf", asked)
     assert not (folder / "made.gguf").exists()
 
 
-@pytest.mark.parametrize("dim, asked, kind", [(64, "q4_k", T.Q5_0), (64, "q2_k", T.Q4_0), (64, "q6_k", T.Q8_0),
-                                              (48, "q8_0", T.F16), (48, "q3_k", T.F16)])
+@pytest.mark.parametrize(
+    "dim, asked, kind",
+    [(64, "q4_k", T.Q5_0), (64, "q2_k", T.Q4_0), (64, "q6_k", T.Q8_0), (48, "q8_0", T.F16), (48, "q3_k", T.F16)],
+)
 def test_rows_that_are_no_whole_number_of_blocks(small, folder, dim, asked, kind):
     made = convert(small(dim=dim), folder / "made.gguf", asked)
     assert contents(made.path)["layers.0.attention.wqkv.weight"][1] is kind
     assert any(f"{dim} weights in a row" in note and kind.name.lower() in note for note in made.plan.notes)
 
 
-@pytest.mark.parametrize("bad, type, words", [(np.nan, "q4_k", "not finite"), (np.inf, "f16", "not finite"),
-                                              (1e6, "q8_0", "'norm.weight' holds 1e\\+06, too large for f16")])
+@pytest.mark.parametrize(
+    "bad, type, words",
+    [
+        (np.nan, "q4_k", "not finite"),
+        (np.inf, "f16", "not finite"),
+        (1e6, "q8_0", "'norm.weight' holds 1e\\+06, too large for f16"),
+    ],
+)
 def test_numbers_that_no_type_holds(folder, bad, type, words):
-    spoil = lambda name, shape, kind, body: (name, shape, T.F32, np.full(shape, bad, np.float32).tobytes()) \
-        if name == "norm.weight" else (name, shape, kind, body)
+    spoil = lambda name, shape, kind, body: (
+        (name, shape, T.F32, np.full(shape, bad, np.float32).tobytes())
+        if name == "norm.weight"
+        else (name, shape, kind, body)
+    )
     with pytest.raises(ModelError, match=words):
         convert(changed(folder / "bad.gguf", spoil), folder / "made.gguf", type)
     assert sorted(p.name for p in folder.iterdir()) == ["bad.gguf"]

@@ -64,7 +64,7 @@ def test_better_than_rounding_to_nearest(kind, spread):
 @pytest.mark.parametrize("kind", KINDS, ids=name_of)
 def test_near_the_best_of_all_blocks(kind, spread):
     """All integers of scales and minima of each group, on a grid of the two floats of the block."""
-    x = weights(spread)[0, :4 * 256]
+    x = weights(spread)[0, : 4 * 256]
     assert error(x[None], kind) < 1.045 * best_of_all(x, kind)
 
 
@@ -78,7 +78,7 @@ def best_of_all(x, kind) -> float:
 def best_affine(x, raw, kind) -> float:
     size, levels, most = AFFINE[kind]
     at = 80 if kind is T.Q2_K else 0
-    d0, m0 = raw[at:at + 4].view(np.float16).astype(np.float32)
+    d0, m0 = raw[at : at + 4].view(np.float16).astype(np.float32)
     groups = x.reshape(-1, 1, size)
     minima = np.arange(most + 1, dtype=np.float32)[:, None]
     grid = np.linspace(0.88, 1.12, 9).astype(np.float32)

@@ -93,10 +93,12 @@ def test_folders_in_each_other(official, small, folder):
 
 # --- what comes into the way while the work is done -----------------------------------------------------------------
 
+
 @pytest.fixture(params=["links", "no links"])
 def disk(request, monkeypatch):
     """A disk, and one like exFAT."""
     if request.param == "no links":
+
         def link(*_):
             raise OSError(errno.ENOTSUP, os.strerror(errno.ENOTSUP))
 
@@ -225,8 +227,13 @@ def test_memory_is_let_go_while_a_tensor_is_read(small, folder, monkeypatch):
     released = []
     monkeypatch.setattr(encode, "PIECE", 1 << 12)
     monkeypatch.setattr(encode, "HELD", 1 << 15)
-    monkeypatch.setattr(Region, "release", lambda region, begin=0, end=None: released.append(
-        (region.begin + begin, region.end if end is None else region.begin + end)))
+    monkeypatch.setattr(
+        Region,
+        "release",
+        lambda region, begin=0, end=None: released.append(
+            (region.begin + begin, region.end if end is None else region.begin + end)
+        ),
+    )
     convert(source, folder / "two.gguf")
     assert (folder / "one.gguf").read_bytes() == (folder / "two.gguf").read_bytes()
     table = next(r for r in released if r[1] - r[0] == 2560 * 256 * 2)  # the codebook embeddings, f16

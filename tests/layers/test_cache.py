@@ -1,7 +1,6 @@
 """The past of a sequence as the kernels use it - prefix, body and tail - is that of the plain way. The kernel is stood in
 for by its reference here; tests/metal proves it."""
 
-
 import mlx.core as mx
 import numpy as np
 import pytest
@@ -18,8 +17,17 @@ LAYERS, HEADS, KV_HEADS, DIM = 2, 4, 2, 16
 
 @pytest.fixture(scope="module")
 def parts():
-    config = TransformerConfig(dim=64, ffn_dim=64, layers=LAYERS, heads=HEADS, kv_heads=KV_HEADS, head_dim=DIM,
-                               rope_base=1e4, norm_eps=1e-6, qk_norm=True)
+    config = TransformerConfig(
+        dim=64,
+        ffn_dim=64,
+        layers=LAYERS,
+        heads=HEADS,
+        kv_heads=KV_HEADS,
+        head_dim=DIM,
+        rope_base=1e4,
+        norm_eps=1e-6,
+        qk_norm=True,
+    )
     return Heads(config, mx.ones(DIM), mx.ones(DIM) * 1.5), Rope(DIM, 1e4)
 
 

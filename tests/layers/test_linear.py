@@ -21,7 +21,7 @@ KINDS = sorted(SUPPORTED)
 @pytest.fixture
 def make(tmp_path):
     def make(kind, storage, rows=OUT, seed=0, bias=None):
-        raw = random_blocks((rows, IN), kind, np.random.default_rng(seed), IN ** -0.5)
+        raw = random_blocks((rows, IN), kind, np.random.default_rng(seed), IN**-0.5)
         return _tensor(tmp_path / f"{kind.name}{rows}{seed}.bin", (rows, IN), kind, raw.tobytes(), storage)
 
     return make

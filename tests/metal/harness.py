@@ -18,8 +18,10 @@ from . import msl
 @contextmanager
 def kernels(launch=msl.launch):
     """Every dispatcher takes its kernel, launched by `launch`; with None every dispatcher takes its reference."""
-    with (mock.patch.object(metal, "trusted", lambda *a, **k: launch is not None),
-          mock.patch.object(metal, "launch", launch)):
+    with (
+        mock.patch.object(metal, "trusted", lambda *a, **k: launch is not None),
+        mock.patch.object(metal, "launch", launch),
+    ):
         yield
 
 

@@ -27,15 +27,24 @@ import numpy as np
 
 SHIM = Path(__file__).parent / "shim"
 CACHE = Path(__file__).parents[2] / "build" / "msl"
-ORDERS = 3          # forward, backward, shuffled
-PROGRAMS = 2        # compiled side by side by `precompile`
+ORDERS = 3  # forward, backward, shuffled
+PROGRAMS = 2  # compiled side by side by `precompile`
 # macOS shows contexts to those who name a standard, and everything else to those who name Darwin.
 SYSTEM = ["-D_XOPEN_SOURCE=700", "-D_DARWIN_C_SOURCE"] if sys.platform == "darwin" else []
 FLAGS = [*SYSTEM, "-std=c++17", "-O1", "-g1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 # bfloat16 travels as its bits
-NUMPY = {mx.float32: np.float32, mx.float16: np.float16, mx.bfloat16: np.uint16, mx.uint8: np.uint8, mx.int8: np.int8,
-         mx.uint16: np.uint16, mx.int32: np.int32, mx.uint32: np.uint32, mx.bool_: np.uint8}
+NUMPY = {
+    mx.float32: np.float32,
+    mx.float16: np.float16,
+    mx.bfloat16: np.uint16,
+    mx.uint8: np.uint8,
+    mx.int8: np.int8,
+    mx.uint16: np.uint16,
+    mx.int32: np.int32,
+    mx.uint32: np.uint32,
+    mx.bool_: np.uint8,
+}
 
 
 # Needs what the shim needs: contexts that can be switched, and both sanitizers.
@@ -78,14 +87,18 @@ def compiler() -> str | None:
 
 # ---- from an mx.fast.metal_kernel to its text
 
+
 def generated_source(kernel, *, inputs, **launch) -> str:
     """The text MLX generates for one launch, signature included. Tracing for export asks for no Metal device."""
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as captured:
         kept = os.dup(1)
         os.dup2(captured.fileno(), 1)
         try:
-            mx.export_function(os.path.join(folder, "traced.mlxfn"),
-                               lambda *arrays: kernel(inputs=list(arrays), verbose=True, **launch), *inputs)
+            mx.export_function(
+                os.path.join(folder, "traced.mlxfn"),
+                lambda *arrays: kernel(inputs=list(arrays), verbose=True, **launch),
+                *inputs,
+            )
         finally:
             os.dup2(kept, 1)
             os.close(kept)
@@ -99,20 +112,24 @@ class Parsed:
     """Generated text taken apart: `body` without the instantiation, the name to call, and its parameters."""
 
     body: str
-    call: str                                   # e.g. custom_kernel_qmv<float, 1>
-    parameters: list[tuple[str, str]]           # (declaration, attribute)
+    call: str  # e.g. custom_kernel_qmv<float, 1>
+    parameters: list[tuple[str, str]]  # (declaration, attribute)
 
     @property
     def buffers(self) -> list[str]:
         """Names of the buffers, in their order."""
-        return [re.sub(r"[&*]", " ", declaration).split()[-1]
-                for declaration, attribute in self.parameters if attribute.startswith("buffer")]
+        return [
+            re.sub(r"[&*]", " ", declaration).split()[-1]
+            for declaration, attribute in self.parameters
+            if attribute.startswith("buffer")
+        ]
 
 
 def parse(source: str) -> Parsed:
-    instance = re.search(r'template \[\[host_name\("[^"]*"\)\]\] \[\[kernel\]\] decltype\((.*?)\) .*?;\s*$', source,
-                         re.S)
-    body = source[:instance.start()] if instance else source
+    instance = re.search(
+        r'template \[\[host_name\("[^"]*"\)\]\] \[\[kernel\]\] decltype\((.*?)\) .*?;\s*$', source, re.S
+    )
+    body = source[: instance.start()] if instance else source
     head = re.search(r"\[\[kernel\]\]\s+void\s+(\w+)\s*\((.*?)\)\s*\{", body, re.S)
     parameters = re.findall(r"\s*([^,\[]+?)\s*\[\[([^\]]*)\]\]", head.group(2))
     return Parsed(body, instance.group(1) if instance else head.group(1), parameters)
@@ -138,24 +155,29 @@ def to_cpp(source: str, namespace: str) -> tuple[str, str]:
     body = without_includes(parsed.body)
     body = re.sub(r"\[\[(buffer\(\d+\)|[a-z_]+)\]\]", "", body)
     # `threadgroup float tile[4][33];` becomes a reference to the group's memory of that declaration
-    body = re.sub(r"(^|[;{}]|\n)(\s*)threadgroup\s+(\w+)\s+(\w+)\s*((?:\[[^\]]*\])*)\s*;",
-                  r"\1\2static const char \4_declared = 0; "
-                  r"\3 (&\4)\5 = *(\3 (*)\5)shim::threadgroup_memory(&\4_declared, sizeof(\3\5));", body)
+    body = re.sub(
+        r"(^|[;{}]|\n)(\s*)threadgroup\s+(\w+)\s+(\w+)\s*((?:\[[^\]]*\])*)\s*;",
+        r"\1\2static const char \4_declared = 0; "
+        r"\3 (&\4)\5 = *(\3 (*)\5)shim::threadgroup_memory(&\4_declared, sizeof(\3\5));",
+        body,
+    )
     body = re.sub(r"\blong\b", "shim_long", body)
     return f"namespace {namespace} {{\n{body}\n}}\n", f"{namespace}::{parsed.call}({', '.join(arguments)})"
 
 
 # ---- from text to a program
 
-_programs: dict[str, tuple[Path, int]] = {}     # generated text -> (program, index of the kernel in it)
+_programs: dict[str, tuple[Path, int]] = {}  # generated text -> (program, index of the kernel in it)
 
 
 def compile_sources(sources: list[str]) -> None:
     """One program that holds the kernels of all `sources`, found by `launch` from then on."""
     parts = [to_cpp(source, f"kernel_{i}") for i, source in enumerate(sources)]
     table = "\n".join(f"  [](const shim::Ids& ids, void** buffers) {{ {call}; }}," for _, call in parts)
-    text = (f'#include "msl.h"\n{"".join(body for body, _ in parts)}\n'
-            f"static void (*const shim_kernels[])(const shim::Ids&, void**) = {{\n{table}\n}};\n#include \"main.h\"\n")
+    text = (
+        f'#include "msl.h"\n{"".join(body for body, _ in parts)}\n'
+        f'static void (*const shim_kernels[])(const shim::Ids&, void**) = {{\n{table}\n}};\n#include "main.h"\n'
+    )
     shim = "".join(path.read_text() for path in sorted(SHIM.glob("*.h")))
     key = hashlib.sha256("\0".join([text, shim, str(compiler()), *FLAGS]).encode()).hexdigest()[:20]
     program = CACHE / key
@@ -166,8 +188,9 @@ def compile_sources(sources: list[str]) -> None:
         fresh = CACHE / f"{key}.{os.getpid()}"
         built = subprocess.run([compiler(), *FLAGS, "-I", SHIM, source, "-o", fresh], capture_output=True, text=True)
         if built.returncode:
-            raise ShimError("does not compile:\n" + "\n".join(
-                line for line in built.stderr.splitlines() if "error" in line)[:2000])
+            raise ShimError(
+                "does not compile:\n" + "\n".join(line for line in built.stderr.splitlines() if "error" in line)[:2000]
+            )
         fresh.replace(program)
         source.unlink()
     _programs.update((source, (program, i)) for i, source in enumerate(sources))
@@ -175,8 +198,10 @@ def compile_sources(sources: list[str]) -> None:
 
 # ---- from a program to results
 
-def launch(kernel, *, inputs, grid, threadgroup, output_shapes, output_dtypes, template=(),
-           orders=ORDERS) -> list[mx.array]:
+
+def launch(
+    kernel, *, inputs, grid, threadgroup, output_shapes, output_dtypes, template=(), orders=ORDERS
+) -> list[mx.array]:
     """As calling an `mx.fast.metal_kernel`; each thread order must give the same bytes."""
     inputs = [mx.contiguous(i) for i in inputs]
     mx.eval(inputs)
@@ -189,8 +214,10 @@ def launch(kernel, *, inputs, grid, threadgroup, output_shapes, output_dtypes, t
     program, index = _programs[source]
 
     buffers = _bind(parse(source).buffers, inputs)
-    outputs = [np.full(int(np.prod(shape)) * np.dtype(NUMPY[t]).itemsize, 0xFF, np.uint8)   # NaN: unwritten shows
-               for shape, t in zip(output_shapes, output_dtypes)]
+    outputs = [
+        np.full(int(np.prod(shape)) * np.dtype(NUMPY[t]).itemsize, 0xFF, np.uint8)  # NaN: unwritten shows
+        for shape, t in zip(output_shapes, output_dtypes)
+    ]
     buffers += [(out, 1) for out in outputs]
     results = _run(program, [index, *grid, *threadgroup, orders, len(buffers)], buffers, [o.nbytes for o in outputs])
     for order, other in enumerate(results[1:], 1):
@@ -222,17 +249,26 @@ def _run(program: Path, head: list[int], buffers, output_bytes: list[int]) -> li
             f.write(struct.pack(f"<{len(head)}I", *head))
             for data, is_output in buffers:
                 f.write(struct.pack("<2Q", data.nbytes, is_output) + np.ascontiguousarray(data).tobytes())
-        ran = subprocess.run([program, job, result], capture_output=True, text=True,
-                             env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0"})
+        ran = subprocess.run(
+            [program, job, result],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=0"},
+        )
         if ran.returncode:
-            raise ShimError("\n".join(line for line in ran.stderr.splitlines()
-                                      if line.strip() and "doesn't fully support makecontext" not in line)[:700])
+            raise ShimError(
+                "\n".join(
+                    line
+                    for line in ran.stderr.splitlines()
+                    if line.strip() and "doesn't fully support makecontext" not in line
+                )[:700]
+            )
         raw, orders, at = result.read_bytes(), head[7], 0
         results = []
         for _ in range(orders):
             results.append([])
             for n in output_bytes:
-                results[-1].append(raw[at:at + n])
+                results[-1].append(raw[at : at + n])
                 at += n
         return results
 
@@ -244,6 +280,7 @@ def _to_mlx(raw: bytes, shape, dtype) -> mx.array:
 
 # ---- many specializations, few programs
 
+
 class Recorder:
     """Stands in for `launch` while the calls to come are collected: outputs are zeros of the right shape."""
 
@@ -251,8 +288,15 @@ class Recorder:
         self.sources: dict[str, None] = {}
 
     def launch(self, kernel, *, inputs, output_shapes, output_dtypes, **request):
-        self.sources[generated_source(kernel, inputs=inputs, output_shapes=output_shapes, output_dtypes=output_dtypes,
-                                      **{k: v for k, v in request.items() if v})] = None
+        self.sources[
+            generated_source(
+                kernel,
+                inputs=inputs,
+                output_shapes=output_shapes,
+                output_dtypes=output_dtypes,
+                **{k: v for k, v in request.items() if v},
+            )
+        ] = None
         return [mx.zeros(shape, dtype) for shape, dtype in zip(output_shapes, output_dtypes)]
 
     def compile(self) -> None:

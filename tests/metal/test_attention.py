@@ -33,25 +33,36 @@ def fast(head_dim, heads, kv_heads, new, past, norm, dtype=F32, cache=F32, batch
 
 def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=F32, shared=0, body=0):
     """`shared` positions of a prefix come first, then `body` of the sequences' own; capacity 0: there are no more."""
+
     def arguments():
         batch = len(positions)
         past = [normal(batch, kv_heads, capacity, head_dim, seed=s, dtype=cache) for s in (1, 2)]
-        for a in past:      # what lies beyond the filled part must not be read
+        for a in past:  # what lies beyond the filled part must not be read
             for b, p in enumerate(positions):
-                a[b, :, p - shared - body:] = mx.nan
+                a[b, :, p - shared - body :] = mx.nan
         qkv = normal(batch, 1, (heads + 2 * kv_heads) * head_dim, dtype=dtype)
 
         def part(rows, length, seeds):
             arrays = [normal(rows, kv_heads, length + 3, head_dim, seed=s, dtype=cache) for s in seeds]
             return attention.Past(*arrays, length) if length else None
 
-        return (qkv, *(past if capacity else [None, None]), mx.array(positions, mx.int32),
-                table(capacity + shared + body + 1, head_dim), heads, kv_heads, *gains(norm, head_dim), 1e-6,
-                part(1, shared, (3, 4)), part(batch, body, (7, 8)))
+        return (
+            qkv,
+            *(past if capacity else [None, None]),
+            mx.array(positions, mx.int32),
+            table(capacity + shared + body + 1, head_dim),
+            heads,
+            kv_heads,
+            *gains(norm, head_dim),
+            1e-6,
+            part(1, shared, (3, 4)),
+            part(batch, body, (7, 8)),
+        )
 
     id = f"step-d{head_dim}-h{heads}/{kv_heads}-at{positions}-after{shared}+{body}-norm{norm}-{dtype}-{cache}"
-    return Case(id, attention.step_attention, arguments, tolerance=3e-6 if cache == F32 else 1e-3,
-                reference=clean_reference)
+    return Case(
+        id, attention.step_attention, arguments, tolerance=3e-6 if cache == F32 else 1e-3, reference=clean_reference
+    )
 
 
 def clean_reference(qkv, keys, values, *rest):
@@ -61,15 +72,25 @@ def clean_reference(qkv, keys, values, *rest):
 
 
 CASES = [
-    fast(128, 8, 2, 2, 0, False), fast(128, 8, 2, 1, 2, False), fast(128, 4, 1, 1, 10, False, F16, F16),
-    fast(64, 4, 4, 1, 5, True), fast(80, 6, 2, 3, 2, True, BF16, F32), fast(16, 4, 2, 1, 3, False, F32, BF16, batch=2),
+    fast(128, 8, 2, 2, 0, False),
+    fast(128, 8, 2, 1, 2, False),
+    fast(128, 4, 1, 1, 10, False, F16, F16),
+    fast(64, 4, 4, 1, 5, True),
+    fast(80, 6, 2, 3, 2, True, BF16, F32),
+    fast(16, 4, 2, 1, 3, False, F32, BF16, batch=2),
     fast(192, 2, 1, 2, 1, True),
-    step(128, 4, 2, [0], 16, True), step(128, 4, 2, [33], 64, True, F32, F16),
-    step(64, 3, 1, [70], 70, False, F16, F16), step(16, 4, 4, [3, 0, 7], 8, False),
-    step(64, 4, 2, [40, 37], 16, True, shared=35), step(32, 2, 2, [9], 0, False, F32, F16, shared=9),
-    step(64, 4, 2, [40, 37], 16, True, shared=20, body=15), step(128, 2, 1, [70], 8, False, F16, F16, body=66),
-    step(64, 2, 2, [50], 0, True, F32, F16, shared=10, body=40), step(16, 2, 1, [5, 5], 0, False, body=5),
-    step(192, 2, 1, [20], 32, True, BF16, BF16), step(80, 2, 2, [31], 32, True),
+    step(128, 4, 2, [0], 16, True),
+    step(128, 4, 2, [33], 64, True, F32, F16),
+    step(64, 3, 1, [70], 70, False, F16, F16),
+    step(16, 4, 4, [3, 0, 7], 8, False),
+    step(64, 4, 2, [40, 37], 16, True, shared=35),
+    step(32, 2, 2, [9], 0, False, F32, F16, shared=9),
+    step(64, 4, 2, [40, 37], 16, True, shared=20, body=15),
+    step(128, 2, 1, [70], 8, False, F16, F16, body=66),
+    step(64, 2, 2, [50], 0, True, F32, F16, shared=10, body=40),
+    step(16, 2, 1, [5, 5], 0, False, body=5),
+    step(192, 2, 1, [20], 32, True, BF16, BF16),
+    step(80, 2, 2, [31], 32, True),
 ]
 
 

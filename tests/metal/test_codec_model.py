@@ -18,8 +18,11 @@ from . import harness, msl
 def winning():
     """Layers that are built now take their kernels."""
     wins = lambda: True
-    with mock.patch("s2mlx.layers.causal_conv.kernels_win", wins), mock.patch("s2mlx.codec.units.kernels_win", wins), \
-            mock.patch("s2mlx.layers.causal_conv.on_gpu", wins):
+    with (
+        mock.patch("s2mlx.layers.causal_conv.kernels_win", wins),
+        mock.patch("s2mlx.codec.units.kernels_win", wins),
+        mock.patch("s2mlx.layers.causal_conv.on_gpu", wins),
+    ):
         yield
 
 
@@ -53,4 +56,4 @@ def test_frame_is_the_plain_codec_s(codecs):
         got = fused.decode(codes)
     assert np.abs(got - plain.decode(codes)).max() < 1e-5
     blocks, upsampled = len(plain.decoder.blocks), len(config.downsample_factor)
-    assert len(launches) == 2 + 7 * blocks + 4 * upsampled     # first, last; 1 + 3 x 2 a block; 1 + 3 an upsampling
+    assert len(launches) == 2 + 7 * blocks + 4 * upsampled  # first, last; 1 + 3 x 2 a block; 1 + 3 an upsampling

@@ -24,8 +24,14 @@ from . import harness, msl
 
 FRAMES, CODEBOOKS = 4, 4
 # every block format has its place
-TYPES = {"wo": "q6_k", "w2": "q3_k", "feed_forward.w1": "q5_k", "feed_forward.w3": "q5_k", "embeddings": "q8_0",
-         "fast_output": "q2_k"}
+TYPES = {
+    "wo": "q6_k",
+    "w2": "q3_k",
+    "feed_forward.w1": "q5_k",
+    "feed_forward.w3": "q5_k",
+    "embeddings": "q8_0",
+    "fast_output": "q2_k",
+}
 
 
 @contextmanager
@@ -51,7 +57,7 @@ def network(path):
 
 def prompt():
     matrix = np.random.default_rng(0).integers(0, 256, (1 + CODEBOOKS, 35)).astype(np.int32)
-    matrix[0, :4] = [7, 300, 999, 5]                # text, then reference frames
+    matrix[0, :4] = [7, 300, 999, 5]  # text, then reference frames
     matrix[0, 4:] = SEMANTIC_BEGIN + matrix[1, 4:]
     matrix[1:, :4] = 0
     return matrix
@@ -79,8 +85,9 @@ def step_two(path):
 def model_file(tmp_path_factory):
     if msl.compiler() is None:
         pytest.skip("no C++ compiler with address and undefined-behaviour sanitizers")
-    path = make_model(tmp_path_factory.mktemp("frame") / "model.gguf", type="q4_k", types=TYPES, codec=False,
-                      codebooks=CODEBOOKS)
+    path = make_model(
+        tmp_path_factory.mktemp("frame") / "model.gguf", type="q4_k", types=TYPES, codec=False, codebooks=CODEBOOKS
+    )
     recorder = msl.Recorder()
     with gpu(recorder.launch):
         speak(path)
@@ -100,8 +107,11 @@ def test_frames_are_the_plain_engine_s(model_file):
     with gpu(launch):
         assert speak(model_file) == wanted
     assert len(wanted) == FRAMES and len({tuple(f) for f in wanted}) > 1
-    sound = {k.built: k.name for file in ("qmv", "fast_attention", "step_attention", "sampler", "dequantize")
-             for k in metal.load(file + ".metal").values()}
+    sound = {
+        k.built: k.name
+        for file in ("qmv", "fast_attention", "step_attention", "sampler", "dequantize")
+        for k in metal.load(file + ".metal").values()
+    }
     assert {sound[k] for k in launched} == set(sound.values())
 
 

@@ -27,8 +27,10 @@ class Mutant:
 
     def load(self, file):
         mutate = lambda text: text.replace(self.old, self.new)
-        return {name: metal.Kernel(k.name, k.inputs, k.outputs, mutate(k.header), mutate(k.body))
-                for name, k in LOAD(file).items()}
+        return {
+            name: metal.Kernel(k.name, k.inputs, k.outputs, mutate(k.header), mutate(k.body))
+            for name, k in LOAD(file).items()
+        }
 
 
 LOAD = metal.load
@@ -43,7 +45,7 @@ fast = test_attention.fast(128, 8, 2, 2, 2, True)
 step = test_attention.step(64, 2, 1, [9], 16, True)
 parts = test_attention.step(64, 4, 2, [40, 37], 16, True, shared=20, body=15)
 sample = test_sampler.case(40, test_sampler.SETTINGS[0])
-many = test_sampler.case(4097, test_sampler.SETTINGS[2], batch=2, spread=0.35, digits=0)     # ties within a share
+many = test_sampler.case(4097, test_sampler.SETTINGS[2], batch=2, spread=0.35, digits=0)  # ties within a share
 convolution = test_codec.conv(37, 40, 24, 7, 3, snake=True)
 depthwise = test_codec.depthwise(4, 130)
 
@@ -57,30 +59,47 @@ MUTANTS = [
     Mutant("q4_k: minima of the second half", "((head.z >> 2) &", "((head.y >> 2) &", qmv(12)),
     Mutant("q5_k: high bit of the wrong row", "((top >> 2) & 0x01010101)", "((top >> 3) & 0x01010101)", qmv(13)),
     Mutant("q6_k: scale of the wrong group", "scales[4], scales[6]", "scales[5], scales[6]", qmv(14)),
-    Mutant("a word read from an odd half", "return uint(halves[0]) | uint(halves[1]) << 16;",
-           "return *(const device uint*)p;", qmv(14)),
+    Mutant(
+        "a word read from an odd half",
+        "return uint(halves[0]) | uint(halves[1]) << 16;",
+        "return *(const device uint*)p;",
+        qmv(14),
+    ),
     Mutant("rows past the end are read", "min(first + r, rows - 1)", "(first + r)", qmv(12)),
     Mutant("rows past the end are written", "r < min(R, rows - first)", "r < R", qmv(12, rows=2)),
     Mutant("the last row is not written", "r < min(R, rows - first)", "r + 1 < min(R, rows - first)", qmv(12)),
     Mutant("lanes do not meet", "simd_sum(sum[m][r]) * scale", "sum[m][r] * scale", qmv(12)),
-    Mutant("a simd sum for some lanes", "const float scale = NORM",
-           "if (lane < 16) squares[m] = simd_sum(squares[m]); const float scale = NORM", qmv(12, "qmv_norm")),
+    Mutant(
+        "a simd sum for some lanes",
+        "const float scale = NORM",
+        "if (lane < 16) squares[m] = simd_sum(squares[m]); const float scale = NORM",
+        qmv(12, "qmv_norm"),
+    ),
     Mutant("norm without its gain", "x[s] = x[s] * gain[s];", "", qmv(12, "qmv_norm")),
     Mutant("norm of one vector for all", "simd_sum(squares[m])", "simd_sum(squares[0])", qmv(12, "qmv_norm", m=3)),
-    Mutant("gate and value swapped", "gate = sum[m][r], up = sum[m][H + r]", "up = sum[m][r], gate = sum[m][H + r]",
-           qmv(12, "qmv_norm_swiglu")),
+    Mutant(
+        "gate and value swapped",
+        "gate = sum[m][r], up = sum[m][H + r]",
+        "up = sum[m][r], gate = sum[m][H + r]",
+        qmv(12, "qmv_norm_swiglu"),
+    ),
     Mutant("fast attention: no barrier", "threadgroup_barrier(mem_flags::mem_device);", "", fast),
     Mutant("fast attention: looks ahead", "p <= past + i", "p < past + N", fast),
     Mutant("fast attention: the past is not copied", "v_all[i] = C(values[old + i]);", "", fast),
     Mutant("fast attention: rotated by its place in the pass", "table + (past + i) * D", "table + i * D", fast),
     Mutant("step attention: no barrier", BARRIER, "", step),
     Mutant("step attention: unfilled positions", "past - before, SIMDGROUPS", "past - before + 1, SIMDGROUPS", step),
-    Mutant("step attention: body of another head", "size_t(b * KV_HEADS + kv) * body", "size_t(b * KV_HEADS) * body",
-           parts),
+    Mutant(
+        "step attention: body of another head", "size_t(b * KV_HEADS + kv) * body", "size_t(b * KV_HEADS) * body", parts
+    ),
     Mutant("step attention: body not counted", "before += lengths[1];", "", parts),
     Mutant("step attention: prefix as long as the body", "lengths[0], SIMDGROUPS", "lengths[1], SIMDGROUPS", parts),
-    Mutant("step attention: memory too small", "threadgroup float totals[SIMDGROUPS];",
-           "threadgroup float totals[SIMDGROUPS - 1];", step),
+    Mutant(
+        "step attention: memory too small",
+        "threadgroup float totals[SIMDGROUPS];",
+        "threadgroup float totals[SIMDGROUPS - 1];",
+        step,
+    ),
     Mutant("step attention: merged without weights", "exp(peaks[s] - peak)", "1.0f", step),
     Mutant("sampler: no barrier", BARRIER, "", sample),
     Mutant("sampler: one side", "const int side = rank & 1;", "const int side = 0;", sample),
@@ -96,7 +115,7 @@ MUTANTS = [
 ]
 FILES = ["qmv.metal", "fast_attention.metal", "step_attention.metal", "sampler.metal", "conv.metal", "convnext.metal"]
 SOUND = list({m.case.id: m.case for m in MUTANTS}.values())
-CASES = MUTANTS + SOUND     # what `compiled` builds
+CASES = MUTANTS + SOUND  # what `compiled` builds
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda m: m.id)

@@ -19,32 +19,58 @@ def weights(format, rows, k, seed=0):
 
 def case(name, format, m, dtype, rows, k):
     """A product with m vectors; rows need not fill the tile, k is any multiple of the block."""
+
     def arguments():
         x, gain = normal(m, k, dtype=dtype), normal(k, seed=1) * 0.2 + 1
         w = weights(format, rows, k)
-        return {"qmv": lambda: (w, x, format), "qmv_norm": lambda: (w, x, gain, 1e-6, format),
-                "qmv_add": lambda: (w, x, normal(m, rows, seed=2, dtype=dtype), format),
-                "qmv_norm_swiglu": lambda: (w, weights(format, rows, k, 1), x, gain, 1e-6, format)}[name]()
+        return {
+            "qmv": lambda: (w, x, format),
+            "qmv_norm": lambda: (w, x, gain, 1e-6, format),
+            "qmv_add": lambda: (w, x, normal(m, rows, seed=2, dtype=dtype), format),
+            "qmv_norm_swiglu": lambda: (w, weights(format, rows, k, 1), x, gain, 1e-6, format),
+        }[name]()
 
     id = f"{name}-{blocks.FORMATS[format].name}-m{m}-{str(dtype).split('.')[-1]}-{rows}x{k}"
     return Case(id, getattr(qmv, name), arguments, tolerance=1e-5)
 
 
-CASES = [case(name, format, m, dtype, rows, k) for format in FORMATS for name, m, dtype, rows, k in [
-    ("qmv", 1, F32, 1, 256), ("qmv", 1, F16, 13, 2560), ("qmv", 3, BF16, 9, 768), ("qmv", 8, F32, 6, 512),
-    ("qmv_add", 1, F16, 7, 512), ("qmv_add", 4, F32, 3, 256),
-    ("qmv_norm", 1, BF16, 10, 768), ("qmv_norm", 2, F32, 8, 512),
-    ("qmv_norm_swiglu", 1, F32, 5, 768), ("qmv_norm_swiglu", 5, F16, 4, 256)]]
+CASES = [
+    case(name, format, m, dtype, rows, k)
+    for format in FORMATS
+    for name, m, dtype, rows, k in [
+        ("qmv", 1, F32, 1, 256),
+        ("qmv", 1, F16, 13, 2560),
+        ("qmv", 3, BF16, 9, 768),
+        ("qmv", 8, F32, 6, 512),
+        ("qmv_add", 1, F16, 7, 512),
+        ("qmv_add", 4, F32, 3, 256),
+        ("qmv_norm", 1, BF16, 10, 768),
+        ("qmv_norm", 2, F32, 8, 512),
+        ("qmv_norm_swiglu", 1, F32, 5, 768),
+        ("qmv_norm_swiglu", 5, F16, 4, 256),
+    ]
+]
 CASES += [case("qmv", 12, m, F32, 5, 512) for m in (2, 4, 5, 6, 7)]
 CASES += [case(name, 8, m, F32, 5, 64) for m in (9, 20) for name in ("qmv", "qmv_add", "qmv_norm", "qmv_norm_swiglu")]
-CASES += [case("qmv", 8, 1, F32, 3, k) for k in (32, 96, 1056)]          # Q8_0 has blocks of 32
+CASES += [case("qmv", 8, 1, F32, 3, k) for k in (32, 96, 1056)]  # Q8_0 has blocks of 32
 for format in FORMATS:
     for dtype in (F32, F16, BF16):
-        CASES.append(Case(f"dequantize-{format}-{dtype}", dequantize.dequantize,
-                          lambda f=format, t=dtype: (weights(f, 3, 768), f, t), tolerance=0))
-    CASES.append(Case(f"rows-{format}", dequantize.dequantize_rows,
-                      lambda f=format: (weights(f, 9, 512), mx.array([[8, 0, 3], [3, 3, 7]], mx.int32), f),
-                      tolerance=0))
+        CASES.append(
+            Case(
+                f"dequantize-{format}-{dtype}",
+                dequantize.dequantize,
+                lambda f=format, t=dtype: (weights(f, 3, 768), f, t),
+                tolerance=0,
+            )
+        )
+    CASES.append(
+        Case(
+            f"rows-{format}",
+            dequantize.dequantize_rows,
+            lambda f=format: (weights(f, 9, 512), mx.array([[8, 0, 3], [3, 3, 7]], mx.int32), f),
+            tolerance=0,
+        )
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)

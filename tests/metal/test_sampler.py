@@ -15,25 +15,41 @@ def inputs(n, batch, spread, dtype, seed, digits=1):
     end."""
     random = np.random.default_rng(seed)
     logits = np.round(random.standard_normal((batch, n)) * spread, digits).astype(np.float32)
-    logits[0, n - 1] = logits.max() + 1                  # the end is the best of row 0
+    logits[0, n - 1] = logits.max() + 1  # the end is the best of row 0
     window = random.integers(-1, n, (batch, 10)).astype(np.int32)
     window[::2, 4] = logits[::2].argmax(axis=1)
     uniforms = random.random((batch, 2)).astype(np.float32)
     uniforms[-1] = 0
-    return (mx.array(logits).astype(dtype), mx.array(uniforms), mx.array(window),
-            mx.array(np.arange(batch) % 3 > 0, mx.int32))
+    return (
+        mx.array(logits).astype(dtype),
+        mx.array(uniforms),
+        mx.array(window),
+        mx.array(np.arange(batch) % 3 > 0, mx.int32),
+    )
 
 
 def case(n, settings, spread=3, dtype=mx.float32, batch=4, seed=0, digits=1):
-    return Case(f"n{n}-{settings}-{dtype}", sampler.draw_semantic,
-                lambda: (*inputs(n, batch, spread, dtype, seed, digits), settings), tolerance=0)
+    return Case(
+        f"n{n}-{settings}-{dtype}",
+        sampler.draw_semantic,
+        lambda: (*inputs(n, batch, spread, dtype, seed, digits), settings),
+        tolerance=0,
+    )
 
 
-SETTINGS = [SamplerSettings(0.8, 0.8, 30), SamplerSettings(0, 0.8, 30), SamplerSettings(1.5, 1.0, 256), SamplerSettings(0.7, 0.95, 1),
-            SamplerSettings(0.7, 1e-6, 50), SamplerSettings(1.0, 0.3, 30, 2.0, 0.99)]
+SETTINGS = [
+    SamplerSettings(0.8, 0.8, 30),
+    SamplerSettings(0, 0.8, 30),
+    SamplerSettings(1.5, 1.0, 256),
+    SamplerSettings(0.7, 0.95, 1),
+    SamplerSettings(0.7, 1e-6, 50),
+    SamplerSettings(1.0, 0.3, 30, 2.0, 0.99),
+]
 CASES = [case(40, s) for s in SETTINGS] + [case(4097, s, batch=2) for s in SETTINGS if s.top_k <= 50]
-CASES += [case(4096, SETTINGS[0], dtype=mx.float16),
-          Case("plain", sampler.draw, lambda: (normal(3, 40), mx.array([[0.1], [0.5], [0.999]]), SETTINGS[0]), tolerance=0)]
+CASES += [
+    case(4096, SETTINGS[0], dtype=mx.float16),
+    Case("plain", sampler.draw, lambda: (normal(3, 40), mx.array([[0.1], [0.5], [0.999]]), SETTINGS[0]), tolerance=0),
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.id)
@@ -51,7 +67,7 @@ def rule(logits, uniforms, window, may_end, s):
     mass /= np.exp(logits - logits[order[0]]).sum()
 
     def pick(u, temperature, top_p):
-        kept = [o for i, o in enumerate(order[:s.top_k]) if i == 0 or top_p >= 1 or mass[i] <= top_p]
+        kept = [o for i, o in enumerate(order[: s.top_k]) if i == 0 or top_p >= 1 or mass[i] <= top_p]
         if temperature == 0:
             return kept[0]
         weight = np.cumsum(np.exp((logits[kept] - logits[kept[0]]) / temperature))

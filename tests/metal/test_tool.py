@@ -30,8 +30,14 @@ def kernel(source, inputs=("x",)):
 
 def row_sum(source=ROW_SUM, launch=msl.launch):
     x = mx.array(np.random.default_rng(0).standard_normal((3, 300)).astype(np.float32))
-    y, = launch(kernel(source), inputs=[x], grid=(128, 3, 1), threadgroup=(128, 1, 1), output_shapes=[(3,)],
-                output_dtypes=[mx.float32])
+    (y,) = launch(
+        kernel(source),
+        inputs=[x],
+        grid=(128, 3, 1),
+        threadgroup=(128, 1, 1),
+        output_shapes=[(3,)],
+        output_dtypes=[mx.float32],
+    )
     return y, mx.sum(x, axis=1)
 
 
@@ -89,8 +95,16 @@ def test_conversions_round_as_mlx(dtype):
     near = (floats.view(np.uint32)[:, None] + np.array([-1, 0, 1, 4095, 4096, 4097, 32768], np.int64)) & 0xFFFFFFFF
     x = mx.array(near.astype(np.uint32).view(np.float32).reshape(-1))
     source = "for (uint i = thread_position_in_grid.x; i < uint(x_shape[0]); i += 64) y[i] = float(T(x[i]));"
-    y, = msl.launch(kernel(source), inputs=[x], orders=1, template=[("T", dtype)], grid=(64, 1, 1),
-                    threadgroup=(64, 1, 1), output_shapes=[x.shape], output_dtypes=[mx.float32])
+    (y,) = msl.launch(
+        kernel(source),
+        inputs=[x],
+        orders=1,
+        template=[("T", dtype)],
+        grid=(64, 1, 1),
+        threadgroup=(64, 1, 1),
+        output_shapes=[x.shape],
+        output_dtypes=[mx.float32],
+    )
     assert np.array_equal(np.array(y), np.array(x.astype(dtype).astype(mx.float32)), equal_nan=True)
 
 
@@ -109,6 +123,12 @@ def test_matrix_product():
       for (int i = 0; i < 2; i++) y[at + i] = c.thread_elements()[i];
     """
     a, b = (mx.array(np.random.default_rng(s).standard_normal((8, 8)).astype(np.float32)) for s in (0, 1))
-    y, = msl.launch(kernel(source, ("x", "z")), inputs=[a, b], grid=(32, 1, 1), threadgroup=(32, 1, 1),
-                    output_shapes=[(8, 8)], output_dtypes=[mx.float32])
+    (y,) = msl.launch(
+        kernel(source, ("x", "z")),
+        inputs=[a, b],
+        grid=(32, 1, 1),
+        threadgroup=(32, 1, 1),
+        output_shapes=[(8, 8)],
+        output_dtypes=[mx.float32],
+    )
     assert mx.allclose(y, a @ b + 1, atol=1e-5)

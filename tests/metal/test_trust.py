@@ -29,12 +29,16 @@ def test_switched_off(monkeypatch):
     assert not device.kernels_available()
 
 
-@pytest.mark.parametrize("launch", [
-    mock.Mock(side_effect=RuntimeError("program_source:1:2: error: no matching function")),
-    mock.Mock(side_effect=ValueError("Thread group size is greater than the maximum")),
-    lambda *a, output_shapes, output_dtypes, **k: [mx.full(output_shapes[0], 0.5, output_dtypes[0])],
-    lambda *a, output_shapes, output_dtypes, **k: [mx.full(output_shapes[0], mx.nan, output_dtypes[0])],
-], ids=["does not build", "does not fit", "wrong", "nan"])
+@pytest.mark.parametrize(
+    "launch",
+    [
+        mock.Mock(side_effect=RuntimeError("program_source:1:2: error: no matching function")),
+        mock.Mock(side_effect=ValueError("Thread group size is greater than the maximum")),
+        lambda *a, output_shapes, output_dtypes, **k: [mx.full(output_shapes[0], 0.5, output_dtypes[0])],
+        lambda *a, output_shapes, output_dtypes, **k: [mx.full(output_shapes[0], mx.nan, output_dtypes[0])],
+    ],
+    ids=["does not build", "does not fit", "wrong", "nan"],
+)
 def test_bad_kernel_falls_back_with_one_warning(launch, on_metal, monkeypatch):
     monkeypatch.setattr(metal, "launch", launch)
     w = blocks.sample_blocks(12, 4, 256, seed=5)
@@ -57,7 +61,7 @@ def test_right_kernel_is_used(on_metal, monkeypatch):
         warnings.simplefilter("error")
         for _ in range(2):
             dequantize.dequantize(w, 12)
-    assert launched == [(3, 288), (7, 144), (7, 144)]       # the self-check, once, then the calls
+    assert launched == [(3, 288), (7, 144), (7, 144)]  # the self-check, once, then the calls
 
 
 def test_every_kernel_file_is_loaded_from_the_package():

@@ -23,29 +23,38 @@ SOUND = """
 
 def generated(source):
     kernel = mx.fast.metal_kernel(name="typed", input_names=["x", "few"], output_names=["y"], source=source)
-    return msl.generated_source(kernel, inputs=[mx.zeros((5, 300)), mx.zeros(4)], template=[("T", mx.float16)],
-                                grid=(128, 5, 1), threadgroup=(128, 1, 1), output_shapes=[(5, 300)],
-                                output_dtypes=[mx.float16])
+    return msl.generated_source(
+        kernel,
+        inputs=[mx.zeros((5, 300)), mx.zeros(4)],
+        template=[("T", mx.float16)],
+        grid=(128, 5, 1),
+        threadgroup=(128, 1, 1),
+        output_shapes=[(5, 300)],
+        output_dtypes=[mx.float16],
+    )
 
 
 def test_sound_text():
     assert faults(generated(SOUND)) == []
 
 
-@pytest.mark.parametrize("old, new", [
-    ("const device float* px", "const float* px"),
-    ("const device float* px", "const threadgroup float* px"),
-    ("const device float* px", "const device half* px"),
-    # an input of fewer than 8 elements is `constant`
-    ("const device float* px = x", "const device float* pf = few; const device float* px = x"),
-    ("const device float* px", "device float* px"),
-    ("const device float* px", "thread const device float** pp; const device float* px"),
-    ("simd_sum(sum)", "simd_summ(sum)"),
-    ("simd_sum(sum)", "std::abs(sum)"),
-    ("y[row * n]", "x[row * n]"),
-    ("float sum", "double sum"),
-    ("0.5f", "0.5"),
-])
+@pytest.mark.parametrize(
+    "old, new",
+    [
+        ("const device float* px", "const float* px"),
+        ("const device float* px", "const threadgroup float* px"),
+        ("const device float* px", "const device half* px"),
+        # an input of fewer than 8 elements is `constant`
+        ("const device float* px = x", "const device float* pf = few; const device float* px = x"),
+        ("const device float* px", "device float* px"),
+        ("const device float* px", "thread const device float** pp; const device float* px"),
+        ("simd_sum(sum)", "simd_summ(sum)"),
+        ("simd_sum(sum)", "std::abs(sum)"),
+        ("y[row * n]", "x[row * n]"),
+        ("float sum", "double sum"),
+        ("0.5f", "0.5"),
+    ],
+)
 def test_fault_is_seen(old, new):
     assert old in SOUND
     assert faults(generated(SOUND.replace(old, new)))

@@ -19,8 +19,19 @@ BANNED = {
     r"\b(thread|device|constant|threadgroup)\b[^*&,;:(){}=]*\b(device|constant|threadgroup)\b": "two address spaces",
     r"\b\d+\.\d*(?![\dfhe])": "a literal without f is a double in C++",
 }
-ARGUMENTS = ["-x", "c++", "-std=c++17", "--target=aarch64-linux-gnu", "-march=armv8.2-a+fp16+bf16", "-nostdinc",
-             "-Wno-everything", "-Werror=shadow", "-Werror=uninitialized", "-Werror=return-type", "-fsyntax-only"]
+ARGUMENTS = [
+    "-x",
+    "c++",
+    "-std=c++17",
+    "--target=aarch64-linux-gnu",
+    "-march=armv8.2-a+fp16+bf16",
+    "-nostdinc",
+    "-Wno-everything",
+    "-Werror=shadow",
+    "-Werror=uninitialized",
+    "-Werror=return-type",
+    "-fsyntax-only",
+]
 
 
 def faults(source: str) -> list[str]:
@@ -28,16 +39,21 @@ def faults(source: str) -> list[str]:
     from clang import cindex
 
     code = re.sub(r"//.*", "", source)
-    found = [f"line {code[:m.start()].count(chr(10)) + 1}: {why}"
-             for pattern, why in BANNED.items() for m in re.finditer(pattern, code)]
+    found = [
+        f"line {code[: m.start()].count(chr(10)) + 1}: {why}"
+        for pattern, why in BANNED.items()
+        for m in re.finditer(pattern, code)
+    ]
     parsed = msl.parse(source)
     text = re.sub(r"\[\[(buffer\(\d+\)|[a-z_]+)\]\]", "", msl.without_includes(parsed.body))
     # threadgroup memory of a kernel: clang wants variables of another address space to be static
-    text = re.sub(r"(^|[;{}]|\n)(\s*)threadgroup(\s+\w+\s+\w+\s*(?:\[[^\]]*\])*\s*;)",
-                  r"\1\2static threadgroup\3", text)
+    text = re.sub(
+        r"(^|[;{}]|\n)(\s*)threadgroup(\s+\w+\s+\w+\s*(?:\[[^\]]*\])*\s*;)", r"\1\2static threadgroup\3", text
+    )
     text = f'#include "typecheck.h"\n{text}\nvoid* instance = (void*)&{parsed.call};\n'
-    unit = cindex.Index.create().parse("kernel.cpp", args=[*ARGUMENTS, f"-I{HEADER.parent}"],
-                                       unsaved_files=[("kernel.cpp", text)])
+    unit = cindex.Index.create().parse(
+        "kernel.cpp", args=[*ARGUMENTS, f"-I{HEADER.parent}"], unsaved_files=[("kernel.cpp", text)]
+    )
     lines = text.splitlines()
     for d in unit.diagnostics:
         if d.severity < cindex.Diagnostic.Error:

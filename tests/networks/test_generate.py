@@ -99,8 +99,13 @@ def test_nothing_is_computed_between_a_frame_s_start_and_its_reading(dual_ar, mo
 def test_cancel_ends_within_one_frame(dual_ar, ahead, after):
     said = []
     frames = []
-    for frame in generate(dual_ar, Generation(matrix(), 1, 100, 100), SAMPLING, ahead=ahead,
-                          keep_going=lambda: len(frames) < after and not said):
+    for frame in generate(
+        dual_ar,
+        Generation(matrix(), 1, 100, 100),
+        SAMPLING,
+        ahead=ahead,
+        keep_going=lambda: len(frames) < after and not said,
+    ):
         if frame.codes is None:
             said.append(frame.finish_reason)
         else:
@@ -187,12 +192,17 @@ def test_a_batch_gives_the_codes_of_runs_alone(small, width, ahead):
     prefix = small.new_cache()
     small.prefill(matrix("ref")[:, :40], prefix)
     stopping, _ = ending(small)
-    requests = [Generation(matrix("ref")[:, 40:], 5, 9, 9), Generation(matrix("text_only"), stopping, 60),
-                Generation(matrix("ref")[:, 50:], 7, 4), Generation(matrix("text_only2"), 8, 12, 12)]
+    requests = [
+        Generation(matrix("ref")[:, 40:], 5, 9, 9),
+        Generation(matrix("text_only"), stopping, 60),
+        Generation(matrix("ref")[:, 50:], 7, 4),
+        Generation(matrix("text_only2"), 8, 12, 12),
+    ]
     want = [list(generate(small, r, SAMPLING, cache=prefix.fork())) for r in requests]
     got = [[] for _ in requests]
-    for number, frame in generate_batch(small, requests, SAMPLING, cache=prefix.extend, width=lambda: width,
-                                        ahead=ahead):
+    for number, frame in generate_batch(
+        small, requests, SAMPLING, cache=prefix.extend, width=lambda: width, ahead=ahead
+    ):
         got[number].append(frame)
     for alone, batched in zip(want, got):
         assert [f.finish_reason for f in alone] == [f.finish_reason for f in batched]
@@ -205,7 +215,9 @@ def test_a_batch_gives_the_codes_of_runs_alone(small, width, ahead):
 def test_a_batch_reads_the_weights_once_a_step(small, monkeypatch, ahead):
     calls = []
     step = SlowAR.step
-    monkeypatch.setattr(SlowAR, "step", lambda self, tokens, *rest: calls.append(len(tokens)) or step(self, tokens, *rest))
+    monkeypatch.setattr(
+        SlowAR, "step", lambda self, tokens, *rest: calls.append(len(tokens)) or step(self, tokens, *rest)
+    )
     requests = [Generation(matrix(), seed, 6, 6) for seed in range(4)]
     frames = list(generate_batch(small, requests, SAMPLING, cache=small.new_cache, width=lambda: 4, ahead=ahead))
     assert len(frames) == 4 * 7
@@ -216,7 +228,8 @@ def test_a_batch_reads_the_weights_once_a_step(small, monkeypatch, ahead):
 def test_a_cancelled_batch_ends_at_once(small, ahead):
     seen = []
     requests = [Generation(matrix(), seed, 100, 100) for seed in range(4)]
-    for item in generate_batch(small, requests, SAMPLING, cache=small.new_cache, width=lambda: 2,
-                               keep_going=lambda: len(seen) < 6, ahead=ahead):
+    for item in generate_batch(
+        small, requests, SAMPLING, cache=small.new_cache, width=lambda: 2, keep_going=lambda: len(seen) < 6, ahead=ahead
+    ):
         seen.append(item)
     assert [f.finish_reason for _, f in seen if f.codes is None] == ["cancelled", "cancelled"] and len(seen) < 12

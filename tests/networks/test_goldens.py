@@ -97,8 +97,9 @@ def test_twenty_frames_of_s2cpp(kind, within, prompt):
         frame = mx.array(codes[:, i])
         assert goldens.rms(slow.logits(normed)[0], want[f"{prompt}_greedy_logits"][i][rows]) < within
         hidden, got = mx.array(want[f"{prompt}_greedy_hidden"][i])[None], []
-        fast.complete(fast.input(hidden, hidden), frame[:1],
-                      lambda logits, k: got.append(logits[0]) or frame[k : k + 1])
+        fast.complete(
+            fast.input(hidden, hidden), frame[:1], lambda logits, k: got.append(logits[0]) or frame[k : k + 1]
+        )
         assert goldens.rms(np.array(mx.stack(got)), want[f"{prompt}_greedy_fast_logits"][i]) < within
         _, normed = slow.step(frame[:1], frame[None], cache)
 

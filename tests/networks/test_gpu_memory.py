@@ -32,8 +32,12 @@ def test_a_model_takes_the_memory_of_its_file(model_file, win):
     wins = lambda: win
     mx.clear_cache()
     before = mx.get_active_memory()
-    with pretend.gpu(kernels=True), mock.patch("s2mlx.layers.causal_conv.kernels_win", wins), \
-            mock.patch("s2mlx.codec.units.kernels_win", wins), open_checkpoint(model_file) as checkpoint:
+    with (
+        pretend.gpu(kernels=True),
+        mock.patch("s2mlx.layers.causal_conv.kernels_win", wins),
+        mock.patch("s2mlx.codec.units.kernels_win", wins),
+        open_checkpoint(model_file) as checkpoint,
+    ):
         mx.reset_peak_memory()
         scope, config = Scope(checkpoint.tensors), checkpoint.config
         dual_ar, codec = DualAR(scope, config, end_id=256), Codec(scope.within("c"), config.codec)

@@ -56,16 +56,21 @@ def test_infinite_logits_are_never_drawn():
 def semantic(logits, window, uniform=0.5, again=0.5, sampling=Sampling(1.0, 1.0, 0)):
     """The last logit is the end's."""
     window = mx.array([window + [-1] * (RAS_WINDOW - len(window))], dtype=mx.int32)
-    tokens, following = make_semantic_sampler(sampling)(mx.array([logits]), mx.array([[uniform, again]]), window,
-                                                        mx.array([1], dtype=mx.int32))
+    tokens, following = make_semantic_sampler(sampling)(
+        mx.array([logits]), mx.array([[uniform, again]]), window, mx.array([1], dtype=mx.int32)
+    )
     assert following.tolist()[0] == window.tolist()[0][1:] + tokens.tolist()
     return tokens.item()
 
 
 def test_a_closed_end_is_never_drawn():
     draw = make_semantic_sampler(Sampling(1.0, 1.0, 0))
-    tokens, _ = draw(mx.array([[0.0, 0.0, 50.0]] * 2), mx.array([[0.9, 0.9]] * 2), mx.full((2, RAS_WINDOW), -1, mx.int32),
-                     mx.array([0, 1], dtype=mx.int32))
+    tokens, _ = draw(
+        mx.array([[0.0, 0.0, 50.0]] * 2),
+        mx.array([[0.9, 0.9]] * 2),
+        mx.full((2, RAS_WINDOW), -1, mx.int32),
+        mx.array([0, 1], dtype=mx.int32),
+    )
     assert tokens.tolist() == [1, 2]
 
 

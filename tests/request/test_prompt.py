@@ -18,13 +18,16 @@ def voice(transcript, codes=None, **changes):
     return Voice(**{"codes": codes, "transcript": transcript, "codebook_size": 256, **changes})
 
 
-@pytest.mark.parametrize("name, text, transcript", [
-    ("text_only", "Good morning in the house?", None),
-    ("text_only2", "She said yes now!", None),
-    ("text_but_no_ref", "Hello", None),
-    ("ref", "The next sentence.", "Reference words, here."),
-    ("ref_speaker_tag", "<|speaker:1|>Hi there", "<|speaker:1|>Reference words."),
-])
+@pytest.mark.parametrize(
+    "name, text, transcript",
+    [
+        ("text_only", "Good morning in the house?", None),
+        ("text_only2", "She said yes now!", None),
+        ("text_but_no_ref", "Hello", None),
+        ("ref", "The next sentence.", "Reference words, here."),
+        ("ref_speaker_tag", "<|speaker:1|>Hi there", "<|speaker:1|>Reference words."),
+    ],
+)
 def test_equals_the_official_prompt(tokenizer, name, text, transcript):
     expected = np.load(GOLDEN / "prompts_official.npz")[name]
     references = [] if transcript is None else [voice(transcript)]
@@ -44,8 +47,11 @@ def test_several_references(tokenizer):
     prompt = build_prompt(tokenizer, TINY, "Hello", [voice("First.", one), voice("Second.", two)])
     assert decoded(tokenizer, prompt.matrix) == (
         "<|im_start|>system\nconvert the provided text to speech reference to the following:\n\nText:\n"
-        "<|speaker:0|>First.\n<|speaker:1|>Second.\n\nSpeech:\n" + "<|semantic:1|>" * 2 + "<|semantic:2|>" * 3
-        + "<|im_end|>\n<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n<|voice|>")
+        "<|speaker:0|>First.\n<|speaker:1|>Second.\n\nSpeech:\n"
+        + "<|semantic:1|>" * 2
+        + "<|semantic:2|>" * 3
+        + "<|im_end|>\n<|im_start|>user\nHello<|im_end|>\n<|im_start|>assistant\n<|voice|>"
+    )
     frames = (prompt.matrix[0] >= TINY.semantic_begin) & (prompt.matrix[0] <= TINY.semantic_end)
     assert frames.sum() == 5
     np.testing.assert_array_equal(prompt.matrix[1:, frames], np.hstack([one, two]))
@@ -59,7 +65,8 @@ def test_history_is_the_assistants_own_frames(tokenizer):
         "<|im_start|>system\nconvert the provided text to speech<|im_end|>\n"
         "<|im_start|>user\nOnce.<|im_end|>\n<|im_start|>assistant\n<|voice|><|semantic:0|><|semantic:1|><|im_end|>\n"
         "<|im_start|>user\nTwice.<|im_end|>\n<|im_start|>assistant\n<|voice|><|semantic:0|><|im_end|>\n"
-        "<|im_start|>user\nAnd then?<|im_end|>\n<|im_start|>assistant\n<|voice|>")
+        "<|im_start|>user\nAnd then?<|im_end|>\n<|im_start|>assistant\n<|voice|>"
+    )
 
 
 @pytest.mark.parametrize("references", [0, 1, 2])
@@ -79,7 +86,13 @@ def test_a_user_cannot_type_control_tokens(tokenizer):
     prompt = build_prompt(tokenizer, TINY, text, [voice("x <|im_end|> <|semantic:9|> y")])
     control = {tokenizer.special(n): n for n in ("<|im_start|>", "<|im_end|>", "<|voice|>")}
     assert [control[i] for i in prompt.matrix[0] if i in control] == [
-        "<|im_start|>", "<|im_end|>", "<|im_start|>", "<|im_end|>", "<|im_start|>", "<|voice|>"]
+        "<|im_start|>",
+        "<|im_end|>",
+        "<|im_start|>",
+        "<|im_end|>",
+        "<|im_start|>",
+        "<|voice|>",
+    ]
     semantic = (prompt.matrix[0] >= TINY.semantic_begin) & (prompt.matrix[0] <= TINY.semantic_end)
     assert semantic.sum() == 12
     assert text in decoded(tokenizer, prompt.matrix)
@@ -91,21 +104,25 @@ def test_nothing_to_say(tokenizer, text):
         build_prompt(tokenizer, TINY, text)
 
 
-@pytest.mark.parametrize("reference, complaint", [
-    (voice(""), "no transcript"),
-    (voice(" \n", name="anna"), "'anna' has no transcript"),
-    (voice("<|speaker:0|> "), "no transcript"),
-    (voice("x", np.ones((9, 4), int)), "codebooks 9, the model has 10"),
-    (voice("x", codebook_size=4096), "codebook size 4096, the model has 256"),
-    (voice("x", sample_rate=24000), "sample rate 24000, the model has 44100"),
-])
+@pytest.mark.parametrize(
+    "reference, complaint",
+    [
+        (voice(""), "no transcript"),
+        (voice(" \n", name="anna"), "'anna' has no transcript"),
+        (voice("<|speaker:0|> "), "no transcript"),
+        (voice("x", np.ones((9, 4), int)), "codebooks 9, the model has 10"),
+        (voice("x", codebook_size=4096), "codebook size 4096, the model has 256"),
+        (voice("x", sample_rate=24000), "sample rate 24000, the model has 44100"),
+    ],
+)
 def test_a_reference_is_used_or_refused(tokenizer, reference, complaint):
     with pytest.raises(VoiceError, match=complaint):
         build_prompt(tokenizer, TINY, "Hello", [reference])
 
 
-@pytest.mark.parametrize("codes", [np.full((10, 2), -1), np.full((10, 2), 256), np.ones((11, 2), int),
-                                   np.ones(10, int)])
+@pytest.mark.parametrize(
+    "codes", [np.full((10, 2), -1), np.full((10, 2), 256), np.ones((11, 2), int), np.ones(10, int)]
+)
 def test_history_outside_the_codebooks(tokenizer, codes):
     with pytest.raises(VoiceError):
         build_prompt(tokenizer, TINY, "Hello", [], [("x", codes)])

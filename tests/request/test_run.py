@@ -134,8 +134,11 @@ def test_a_long_text_with_a_nul_is_spoken(model):
 def test_a_turn_goes_on_where_the_last_one_ended(model, voice, monkeypatch):
     """What the cache has of a dialogue is not computed again; what is said is what a whole prompt leads to."""
     fed, prefill = [], type(model.dual_ar).prefill
-    monkeypatch.setattr(type(model.dual_ar), "prefill",
-                        lambda self, matrix, *a: fed.append(matrix.shape[1]) or prefill(self, matrix, *a))
+    monkeypatch.setattr(
+        type(model.dual_ar),
+        "prefill",
+        lambda self, matrix, *a: fed.append(matrix.shape[1]) or prefill(self, matrix, *a),
+    )
     text = "".join(f"<|speaker:{i % 2}|>Turn {i}." for i in range(5))
     options = Options(max_frames=12, min_frames=5)
     chunks, codes = say(Engine(model), text, [voice], options)
@@ -194,7 +197,9 @@ def test_a_pass_that_fills_the_context_is_no_reference(tmp_path, monkeypatch, fr
     model = load_model(make_model(tmp_path / "m.gguf", layers=1, fast_layers=1, context=2048), TOKENIZER)
     voices = []
     build = request_run.build_prompt
-    monkeypatch.setattr(request_run, "build_prompt", lambda t, c, text, v, *h: voices.append(len(v)) or build(t, c, text, v, *h))
+    monkeypatch.setattr(
+        request_run, "build_prompt", lambda t, c, text, v, *h: voices.append(len(v)) or build(t, c, text, v, *h)
+    )
     say(Engine(model), LONG, [], Options(max_frames=frames, min_frames=frames))
     tried, *used = voices[1:]
     assert voices[0] == 0 and tried == 1 and set(used) == {int(borrowed)}
@@ -234,16 +239,26 @@ def _in_memory() -> int:
     """Streams that have decoded something, sequences and their pasts."""
     gc.collect()
     kinds = ("CodecStream", "KVCache", "_Lane")
-    return sum(type(o).__name__ in kinds and (type(o).__name__ != "CodecStream" or bool(o._state.tails))
-               for o in gc.get_objects())
+    return sum(
+        type(o).__name__ in kinds and (type(o).__name__ != "CodecStream" or bool(o._state.tails))
+        for o in gc.get_objects()
+    )
 
 
 def test_the_model_waits_for_a_listener_who_is_far_behind(model, monkeypatch):
     monkeypatch.setattr(request_run, "_POLL", 0.001)
     ahead = iter([0.0] * 12 + [601.0] * 5 + [0.0] * 10**6)
     asked = []
-    chunks = list(Engine(model).speak(TEXT, [], Options(max_frames=10, min_frames=10), 7, lambda: True,
-                                        lambda: asked.append(next(ahead)) or asked[-1]))
+    chunks = list(
+        Engine(model).speak(
+            TEXT,
+            [],
+            Options(max_frames=10, min_frames=10),
+            7,
+            lambda: True,
+            lambda: asked.append(next(ahead)) or asked[-1],
+        )
+    )
     assert asked.count(601.0) == 5 and chunks[-1].finish_reason == "length"
     # and a cancel still ends it
     patience = Patience(50)
@@ -258,8 +273,11 @@ def test_a_closed_synthesizer_frees_its_weights_and_keeps_its_facts():
     gc.collect()
     assert [part() for part in parts] == [None, None]
     assert (tts.sample_rate, tts.frame_samples, tts.num_codebooks) == (44100, 2048, 10) and tts.name
-    for call in (lambda: tts.say(TEXT), lambda: tts.codec.encode(np.zeros(9000)),
-                 lambda: tts.codec.decode(np.zeros((10, 2), np.int32))):
+    for call in (
+        lambda: tts.say(TEXT),
+        lambda: tts.codec.encode(np.zeros(9000)),
+        lambda: tts.codec.decode(np.zeros((10, 2), np.int32)),
+    ):
         with pytest.raises(S2Error, match="closed"):
             call()
 
@@ -304,7 +322,9 @@ def test_names_that_mean_no_model(tmp_path, monkeypatch):
 
 def test_a_model_may_ask_for_short_passes_and_single_speakers(tmp_path, monkeypatch):
     """Keys of a small model: passes of 3 seconds; turns without tags and history, each in its speaker's voice."""
-    path = make_model(tmp_path / "m.gguf", metadata={"s2mlx.results.pass_seconds": 3.0, "s2mlx.results.dialogue": False})
+    path = make_model(
+        tmp_path / "m.gguf", metadata={"s2mlx.results.pass_seconds": 3.0, "s2mlx.results.dialogue": False}
+    )
     prompts = []
     build = request_run.build_prompt
     monkeypatch.setattr(request_run, "build_prompt", lambda *a: prompts.append(a[2:]) or build(*a))
@@ -314,8 +334,12 @@ def test_a_model_may_ask_for_short_passes_and_single_speakers(tmp_path, monkeypa
         assert len(tts.say(text, max_frames=2, min_frames=2).passes) == 4
         prompts.clear()
         voices = [s2mlx.Voice(np.full((10, 3), i), f"voice {i}", 44100, 256) for i in (1, 2)]
-        tts.say("<|speaker:0|>Hello there.<|speaker:1|>Good morning.<|speaker:7|>Well.", voice=voices, max_frames=2,
-                min_frames=2)
+        tts.say(
+            "<|speaker:0|>Hello there.<|speaker:1|>Good morning.<|speaker:7|>Well.",
+            voice=voices,
+            max_frames=2,
+            min_frames=2,
+        )
         assert prompts == [("Hello there.", voices[:1], []), ("Good morning.", voices[1:], []), ("Well.", [], [])]
         prompts.clear()
         tts.say("Hello there.", voice=voices, max_frames=2, min_frames=2)

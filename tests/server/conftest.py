@@ -36,8 +36,10 @@ def start(tts, library):
     def start(key=None, origins=(), only_here=True, **options):
         log, faults = [], []
         server = Server("127.0.0.1", 0, log=log.append, fault=faults.append)
-        server.listen(Service(tts, "fake", also=("Fake S2",), library=library, log=log.append, **options),
-                      Access(key, origins, only_here))
+        server.listen(
+            Service(tts, "fake", also=("Fake S2",), library=library, log=log.append, **options),
+            Access(key, origins, only_here),
+        )
         server.log_lines, server.faults = log, faults
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()

@@ -91,8 +91,7 @@ class FakeSynthesizer:
         stats = Stats(7 if options.seed is None else options.seed, made, seconds, seconds / 2, 0.02, 0.01, 30, 1000)
         samples = np.full(frames * FRAME, 0.25, np.float32)
         samples = np.append(samples, np.zeros(frames * self.pause * RATE, np.float32))
-        return AudioChunk(samples, RATE, np.zeros((BOOKS, frames), np.int32), 0, 1,
-                          (0, 1), stats, reason)
+        return AudioChunk(samples, RATE, np.zeros((BOOKS, frames), np.int32), 0, 1, (0, 1), stats, reason)
 
 
 class Answer:
@@ -140,8 +139,10 @@ class Client:
     def post_1_0(self, content):
         """As an old client, or a proxy, that knows no chunks."""
         body = json.dumps(content)
-        self.send("POST /v1/audio/speech HTTP/1.0\r\nContent-Type: application/json\r\n"
-                  f"Content-Length: {len(body)}\r\n\r\n{body}")
+        self.send(
+            "POST /v1/audio/speech HTTP/1.0\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n\r\n{body}"
+        )
         return self
 
     def ask(self, path, method="GET", **fields):

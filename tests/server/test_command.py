@@ -31,10 +31,18 @@ def clean_environment(monkeypatch, tmp_path):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
 
 
-@pytest.mark.parametrize("argv, words", [
-    (["--port", "65536"], "65535"), (["--port", "x"], "65535"), (["--queue", "-1"], "0 or more"),
-    (["--api-key", " "], "empty"), (["--cors", "example.org"], "origin"),
-    (["--cors", "https://example.org/"], "origin"), (["words"], "words")])
+@pytest.mark.parametrize(
+    "argv, words",
+    [
+        (["--port", "65536"], "65535"),
+        (["--port", "x"], "65535"),
+        (["--queue", "-1"], "0 or more"),
+        (["--api-key", " "], "empty"),
+        (["--cors", "example.org"], "origin"),
+        (["--cors", "https://example.org/"], "origin"),
+        (["words"], "words"),
+    ],
+)
 def test_wrong_usage(run, argv, words):  # noqa: F811
     result = run("serve", *argv)
     assert result.code == 2 and words in result.error
@@ -48,16 +56,23 @@ def test_faults_before_the_model_is_loaded(run):  # noqa: F811
     assert "no model" in run("serve", "--port", "0", "-m", "/no/such.gguf").error
 
 
-@pytest.mark.parametrize("path, given, name", [
-    ("/m/s2-pro-q6_k.gguf", None, "s2-pro-q6_k"), ("/m/s2-pro-q6_k.gguf", "s2-pro-q6_k", "s2-pro-q6_k"),
-    ("/cache/0123abc", "fishaudio/s2-pro", "fishaudio/s2-pro"), ("/", "/", "S2"), ("/cache/0123abc", None, "S2")])
+@pytest.mark.parametrize(
+    "path, given, name",
+    [
+        ("/m/s2-pro-q6_k.gguf", None, "s2-pro-q6_k"),
+        ("/m/s2-pro-q6_k.gguf", "s2-pro-q6_k", "s2-pro-q6_k"),
+        ("/cache/0123abc", "fishaudio/s2-pro", "fishaudio/s2-pro"),
+        ("/", "/", "S2"),
+        ("/cache/0123abc", None, "S2"),
+    ],
+)
 def test_what_the_model_is_called(path, given, name):
     called, also = _names(SimpleNamespace(path=path, name="S2"), given)
     assert called == name and "S2" in also and (given is None or given in also)
 
 
 def test_help_imports_nothing_heavy():
-    script = ("import sys; from s2mlx.cli.main import main; main(); print('MODULES', *sys.modules)")
+    script = "import sys; from s2mlx.cli.main import main; main(); print('MODULES', *sys.modules)"
     done = subprocess.run([sys.executable, "-c", script, "serve", "--help"], capture_output=True, text=True, cwd=ROOT)
     assert "POST /v1/audio/speech" in done.stdout
     assert not {"mlx", "numpy", "http", "socketserver"} & set(done.stdout.split("MODULES")[1].split())
@@ -69,21 +84,31 @@ def test_the_bundled_voice_speaks_and_a_signal_ends_it():
     except ModelError as fault:
         pytest.skip(str(fault))
     reset = lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGTERM)]
-    process = subprocess.Popen([sys.executable, "-m", "s2mlx", "serve", "--port", "0"], cwd=ROOT, text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=reset,
-                               env={**os.environ, "S2MLX_SERVE_API_KEY": "secret"})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "s2mlx", "serve", "--port", "0"],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=reset,
+        env={**os.environ, "S2MLX_SERVE_API_KEY": "secret"},
+    )
     try:
         words = process.stdout.readline().split()
         assert words[:3] == ["serving", "s2-nano", "at"]
         address = ("127.0.0.1", int(words[3].rpartition(":")[2].removesuffix("/v1")))
         with Client(address) as client:
             assert client.ask("/v1/models").status == 401
-            answer = client.post({"voice": "clara", "input": "Good morning.", "response_format": "flac", "seed": 1},
-                                 Authorization="Bearer secret").answer()
+            answer = client.post(
+                {"voice": "clara", "input": "Good morning.", "response_format": "flac", "seed": 1},
+                Authorization="Bearer secret",
+            ).answer()
             samples, rate = soundfile.read(io.BytesIO(answer.body))
             assert rate == 22050 and 0.4 < len(samples) / rate < 4 and abs(samples).max() > 0.05
-            client.post({"input": "A long text. " * 200, "voice": "clara", "response_format": "pcm"},
-                        Authorization="Bearer secret")
+            client.post(
+                {"input": "A long text. " * 200, "voice": "clara", "response_format": "pcm"},
+                Authorization="Bearer secret",
+            )
             assert client.head()[0] == 200 and client.chunk()
             process.send_signal(signal.SIGTERM)
             with pytest.raises(ConnectionError):

@@ -23,11 +23,23 @@ def test_health_and_head(client):
     assert client.ask("/v1/models", "HEAD").status == 200 and client.ask("/nowhere", "HEAD").status == 404
 
 
-@pytest.mark.parametrize("path, method, status", [
-    ("/", "GET", 404), ("/v1", "GET", 404), ("/v1/audio/speech/x", "POST", 404), ("//health", "GET", 404),
-    ("*", "OPTIONS", 404), ("/%2e%2e/health", "GET", 404), ("/v1/audio/speech", "GET", 405), ("/health", "DELETE", 405),
-    ("/v1/audio/voices", "BREW", 405), ("/v1/models/", "GET", 200), ("/health?x=1", "GET", 200),
-    ("/v1/audio/speech", "OPTIONS", 204)])
+@pytest.mark.parametrize(
+    "path, method, status",
+    [
+        ("/", "GET", 404),
+        ("/v1", "GET", 404),
+        ("/v1/audio/speech/x", "POST", 404),
+        ("//health", "GET", 404),
+        ("*", "OPTIONS", 404),
+        ("/%2e%2e/health", "GET", 404),
+        ("/v1/audio/speech", "GET", 405),
+        ("/health", "DELETE", 405),
+        ("/v1/audio/voices", "BREW", 405),
+        ("/v1/models/", "GET", 200),
+        ("/health?x=1", "GET", 200),
+        ("/v1/audio/speech", "OPTIONS", 204),
+    ],
+)
 def test_paths_and_methods(client, path, method, status):
     answer = client.ask(path, method)
     assert answer.status == status
@@ -43,9 +55,17 @@ def test_an_error_keeps_the_connection_when_the_body_was_read(client):
     assert client.post(HELLO).answer().body == WAV
 
 
-@pytest.mark.parametrize("fields, status", [
-    ({"Content_Type": "text/plain"}, 415), ({"Content_Type": None}, 415), ({"Content_Type": "multipart/x"}, 415),
-    ({"Content_Length": "x"}, 400), ({"Content_Length": "-5"}, 400), ({"Content_Length": "999999999"}, 413)])
+@pytest.mark.parametrize(
+    "fields, status",
+    [
+        ({"Content_Type": "text/plain"}, 415),
+        ({"Content_Type": None}, 415),
+        ({"Content_Type": "multipart/x"}, 415),
+        ({"Content_Length": "x"}, 400),
+        ({"Content_Length": "-5"}, 400),
+        ({"Content_Length": "999999999"}, 413),
+    ],
+)
 def test_an_error_before_the_body_ends_the_connection(client, fields, status):
     answer = client.post(HELLO, **fields).answer()
     assert answer.status == status and answer.error and answer.fields["connection"] == "close" and client.ended()
@@ -79,8 +99,16 @@ def test_a_body_in_chunks(client):
     assert client.answer().body == WAV
 
 
-@pytest.mark.parametrize("data", [b"\r\n\r\nGET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
-                                  b"\x16\x03\x01\x00\xa5\r\n\r\n\r\n", b"GET / HTTP/1.1\r\nbad\r\n\r\n", b"x" * 40_000])
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\r\n\r\nGET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\x16\x03\x01\x00\xa5\r\n\r\n\r\n",
+        b"GET / HTTP/1.1\r\nbad\r\n\r\n",
+        b"x" * 40_000,
+    ],
+)
 def test_bytes_that_are_no_request(server, connect, data):
     client = connect(server)
     client.send(data)
@@ -123,11 +151,20 @@ def test_a_key(start, connect):
     assert not any("sécret" in line for line in client_server.log_lines)
 
 
-@pytest.mark.parametrize("host, status", [
-    ("localhost:8000", 200), ("127.0.0.1", 200), ("[::1]:80", 200), ("mymac.local", 200),
-    ("host.docker.internal:80", 200),
-    ("evil.example", 403), ("evil.example:8000", 403), ("localhost.evil.example", 403),
-    ("127.0.0.1.evil.example", 403)])
+@pytest.mark.parametrize(
+    "host, status",
+    [
+        ("localhost:8000", 200),
+        ("127.0.0.1", 200),
+        ("[::1]:80", 200),
+        ("mymac.local", 200),
+        ("host.docker.internal:80", 200),
+        ("evil.example", 403),
+        ("evil.example:8000", 403),
+        ("localhost.evil.example", 403),
+        ("127.0.0.1.evil.example", 403),
+    ],
+)
 def test_a_page_whose_name_points_here_is_refused(client, host, status):
     assert client.ask("/health", Host=host).status == status
 

@@ -27,28 +27,54 @@ def test_a_head():
     assert parse_head(b"GET / HTTP/1.1").keeps_alive and not parse_head(b"GET / HTTP/1.0").keeps_alive
 
 
-@pytest.mark.parametrize("data, status", [
-    (b"", 400), (b"GET /", 400), (b"GET  / HTTP/1.1", 400), (b"GET / HTTP/1.1 ", 400), (b"GET / HTTP/2.0", 505),
-    (b"G\xc3\xa4T / HTTP/1.1", 400), (b"GET /\0 HTTP/1.1", 400), (b"GET /\xc3\xa4 HTTP/1.1", 400),
-    (b"\x16\x03\x01\x02", 400),
-    (b"GET / HTTP/1.1\r\nHost : a", 400), (b"GET / HTTP/1.1\r\n folded", 400), (b"GET / HTTP/1.1\r\nnothing", 400),
-    (b"GET / HTTP/1.1\r\nA: b\rc", 400), (b"GET / HTTP/1.1\r\nA: b\nC: d", 400), (b"GET / HTTP/1.1\r\nA: \0", 400),
-    (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b", 400),
-    *[(b"POST / HTTP/1.1\r\nContent-Length: " + n, 400) for n in (b"-1", b"+1", b"1e3", b"0x1", b"1,1", b"", b"1 1",
-                                                                b"\xb2", b"9" * 19)],
-    (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1", 400),
-    (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked", 400),
-    (b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked", 400),
-    (b"POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked", 501)])
+@pytest.mark.parametrize(
+    "data, status",
+    [
+        (b"", 400),
+        (b"GET /", 400),
+        (b"GET  / HTTP/1.1", 400),
+        (b"GET / HTTP/1.1 ", 400),
+        (b"GET / HTTP/2.0", 505),
+        (b"G\xc3\xa4T / HTTP/1.1", 400),
+        (b"GET /\0 HTTP/1.1", 400),
+        (b"GET /\xc3\xa4 HTTP/1.1", 400),
+        (b"\x16\x03\x01\x02", 400),
+        (b"GET / HTTP/1.1\r\nHost : a", 400),
+        (b"GET / HTTP/1.1\r\n folded", 400),
+        (b"GET / HTTP/1.1\r\nnothing", 400),
+        (b"GET / HTTP/1.1\r\nA: b\rc", 400),
+        (b"GET / HTTP/1.1\r\nA: b\nC: d", 400),
+        (b"GET / HTTP/1.1\r\nA: \0", 400),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b", 400),
+        *[
+            (b"POST / HTTP/1.1\r\nContent-Length: " + n, 400)
+            for n in (b"-1", b"+1", b"1e3", b"0x1", b"1,1", b"", b"1 1", b"\xb2", b"9" * 19)
+        ],
+        (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1", 400),
+        (b"POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked", 400),
+        (b"POST / HTTP/1.0\r\nTransfer-Encoding: chunked", 400),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked", 501),
+    ],
+)
 def test_what_is_no_head(data, status):
     with pytest.raises(Refused) as caught:
         parse_head(data)
     assert caught.value.status == status
 
 
-@pytest.mark.parametrize("line", [
-    b"X:" + b" " * 2500 + b"\1", b"X:" + b" \t" * 1250 + b"a\1", b"X: a" + b" " * 2500 + b"a\1", b"a" * 2500,
-    b"Content-Length:" + b" " * 2500 + b"\1", b" " * 2500 + b":", b"X:" + b"\t" * 2500 + b"\x7f"], ids=range(7))
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"X:" + b" " * 2500 + b"\1",
+        b"X:" + b" \t" * 1250 + b"a\1",
+        b"X: a" + b" " * 2500 + b"a\1",
+        b"a" * 2500,
+        b"Content-Length:" + b" " * 2500 + b"\1",
+        b" " * 2500 + b":",
+        b"X:" + b"\t" * 2500 + b"\x7f",
+    ],
+    ids=range(7),
+)
 def test_a_long_line_is_refused_at_once(line):
     """Read in every way that it might be, it would take many seconds, and a head of the longest hours."""
     began = time.monotonic()
@@ -58,8 +84,11 @@ def test_a_long_line_is_refused_at_once(line):
     assert time.monotonic() - began < 2
 
 
-@pytest.mark.parametrize("line", [b"1" * 8 + b" " * 4000 + b"x", b" " * 4000, b"1;" + b" " * 4000 + b"\1",
-                                  b"1" + b" \t" * 2000 + b";\1"], ids=range(4))
+@pytest.mark.parametrize(
+    "line",
+    [b"1" * 8 + b" " * 4000 + b"x", b" " * 4000, b"1;" + b" " * 4000 + b"\1", b"1" + b" \t" * 2000 + b";\1"],
+    ids=range(4),
+)
 def test_a_long_size_of_a_chunk_is_refused_at_once(pair, line):
     requests, client = pair
     client.sendall(b"POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + line + b"\r\n")
@@ -71,10 +100,12 @@ def test_a_long_size_of_a_chunk_is_refused_at_once(pair, line):
 
 def test_requests_in_a_row_and_in_bits(pair):
     requests, client = pair
-    data = (b"\r\nPOST /a HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
-            b"POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nde\r\n1\r\nf\r\n0\r\nTrailer: 1\r\n\r\nGET /c HTTP/1.1\r\n\r\n")
+    data = (
+        b"\r\nPOST /a HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"
+        b"POST /b HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nde\r\n1\r\nf\r\n0\r\nTrailer: 1\r\n\r\nGET /c HTTP/1.1\r\n\r\n"
+    )
     for at in range(0, len(data), 7):
-        client.sendall(data[at:at + 7])
+        client.sendall(data[at : at + 7])
     client.shutdown(socket.SHUT_WR)
     found = []
     for _ in range(3):

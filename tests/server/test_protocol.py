@@ -15,8 +15,9 @@ def parse(**fields):
 def test_the_least_and_the_most():
     assert parse() == SpeechRequest("Hello.")
     numbers = dict(temperature=0.5, top_p=1, top_k=0, seed=2**64 - 1, max_frames=9, min_frames=2, pause_ms=0)
-    request = parse(model="tts-1", voice="alloy", response_format="pcm", speed=1.0, stream_format="sse",
-                    instructions="", **numbers)
+    request = parse(
+        model="tts-1", voice="alloy", response_format="pcm", speed=1.0, stream_format="sse", instructions="", **numbers
+    )
     assert request == SpeechRequest("Hello.", "tts-1", "alloy", "pcm", True, Options(**numbers))
 
 
@@ -25,44 +26,47 @@ def test_null_is_absent_and_a_voice_may_be_an_object():
     assert parse(voice={"id": "anna"}).voice == "anna"
 
 
-@pytest.mark.parametrize("fields, param, words", [
-    ({"input": ""}, "input", "nothing to say"),
-    ({"input": " \n"}, "input", "nothing to say"),
-    ({"input": None}, "input", "nothing to say"),
-    ({"input": 7}, "input", "string"),
-    ({"input": ["a"]}, "input", "string"),
-    ({"input": "a\0b"}, "input", "NUL"),
-    ({"input": "a\ud800"}, "input", "surrogate"),
-    ({"input": "x" * (MOST_CHARACTERS + 1)}, "input", "16384 are the most"),
-    ({"voice": 3}, "voice", "string"),
-    ({"voice": {"id": 3}}, "voice", "string"),
-    ({"voice": {"name": "x"}}, "voice", "string"),
-    ({"voice": "a\0"}, "voice", "NUL"),
-    ({"voice": "a" + "\u0301\u0316" * 30_000}, "voice", "256 characters"),
-    ({"model": {}}, "model", "string"),
-    ({"response_format": "aac"}, "response_format", "aac"),
-    ({"response_format": "mp4"}, "response_format", "one of mp3"),
-    ({"response_format": ["mp3"]}, "response_format", "one of mp3"),
-    ({"stream_format": "ws"}, "stream_format", "one of audio, sse"),
-    ({"speed": 1.5}, "speed", "pace"),
-    ({"speed": 1e999}, None, "JSON"),
-    ({"speed": "1"}, "speed", "number"),
-    ({"speed": True}, "speed", "number"),
-    ({"instructions": "Be kind."}, "instructions", "stage directions"),
-    ({"nonsense": 1}, "nonsense", "unknown field 'nonsense'"),
-    ({"temperature": "hot"}, "temperature", "number"),
-    ({"temperature": 11}, "temperature", "between 0 and 10"),
-    ({"temperature": 10**400}, None, "too large"),
-    ({"top_p": 0}, "top_p", "above 0"),
-    ({"top_k": 1.5}, "top_k", "whole number"),
-    ({"top_k": True}, "top_k", "whole number"),
-    ({"seed": -1}, "seed", "2^64"),
-    ({"seed": 2**64}, "seed", "2^64"),
-    ({"max_frames": 0}, "max_frames", "at least 1"),
-    ({"pause_ms": 10_001}, "pause_ms", "between 0 and 10000"),
-    ({"pause_ms": -1}, "pause_ms", "between 0 and 10000"),
-    ({"max_frames": 5, "min_frames": 6}, "min_frames", "max_frames"),
-])
+@pytest.mark.parametrize(
+    "fields, param, words",
+    [
+        ({"input": ""}, "input", "nothing to say"),
+        ({"input": " \n"}, "input", "nothing to say"),
+        ({"input": None}, "input", "nothing to say"),
+        ({"input": 7}, "input", "string"),
+        ({"input": ["a"]}, "input", "string"),
+        ({"input": "a\0b"}, "input", "NUL"),
+        ({"input": "a\ud800"}, "input", "surrogate"),
+        ({"input": "x" * (MOST_CHARACTERS + 1)}, "input", "16384 are the most"),
+        ({"voice": 3}, "voice", "string"),
+        ({"voice": {"id": 3}}, "voice", "string"),
+        ({"voice": {"name": "x"}}, "voice", "string"),
+        ({"voice": "a\0"}, "voice", "NUL"),
+        ({"voice": "a" + "\u0301\u0316" * 30_000}, "voice", "256 characters"),
+        ({"model": {}}, "model", "string"),
+        ({"response_format": "aac"}, "response_format", "aac"),
+        ({"response_format": "mp4"}, "response_format", "one of mp3"),
+        ({"response_format": ["mp3"]}, "response_format", "one of mp3"),
+        ({"stream_format": "ws"}, "stream_format", "one of audio, sse"),
+        ({"speed": 1.5}, "speed", "pace"),
+        ({"speed": 1e999}, None, "JSON"),
+        ({"speed": "1"}, "speed", "number"),
+        ({"speed": True}, "speed", "number"),
+        ({"instructions": "Be kind."}, "instructions", "stage directions"),
+        ({"nonsense": 1}, "nonsense", "unknown field 'nonsense'"),
+        ({"temperature": "hot"}, "temperature", "number"),
+        ({"temperature": 11}, "temperature", "between 0 and 10"),
+        ({"temperature": 10**400}, None, "too large"),
+        ({"top_p": 0}, "top_p", "above 0"),
+        ({"top_k": 1.5}, "top_k", "whole number"),
+        ({"top_k": True}, "top_k", "whole number"),
+        ({"seed": -1}, "seed", "2^64"),
+        ({"seed": 2**64}, "seed", "2^64"),
+        ({"max_frames": 0}, "max_frames", "at least 1"),
+        ({"pause_ms": 10_001}, "pause_ms", "between 0 and 10000"),
+        ({"pause_ms": -1}, "pause_ms", "between 0 and 10000"),
+        ({"max_frames": 5, "min_frames": 6}, "min_frames", "max_frames"),
+    ],
+)
 def test_what_is_wrong_is_named(fields, param, words):
     with pytest.raises(Refused, match=words.replace("^", r"\^")) as caught:
         parse(**fields)
@@ -70,12 +74,23 @@ def test_what_is_wrong_is_named(fields, param, words):
     assert caught.value.body()["error"]["type"] == "invalid_request_error" and caught.value.param == param
 
 
-@pytest.mark.parametrize("body, words", [
-    (b"", "valid JSON"), (b"{", "valid JSON"), (b'{"input": "a" "b"}', "valid JSON"), (b"[1]", "JSON object"),
-    (b'"text"', "JSON object"), (b"null", "JSON object"), (b'{"input": "caf\xe9"}', "UTF-8"),
-    ('{"input": "x"}'.encode("utf-16"), "UTF-8"), (b"[" * 100_000, "nested"),
-    (b'{"seed": ' + b"9" * 5000 + b"}", "JSON"),
-    (b'{"input": "x", "speed": NaN}', "NaN"), (b'\xef\xbb\xbf{"input": "x"}', "JSON")])
+@pytest.mark.parametrize(
+    "body, words",
+    [
+        (b"", "valid JSON"),
+        (b"{", "valid JSON"),
+        (b'{"input": "a" "b"}', "valid JSON"),
+        (b"[1]", "JSON object"),
+        (b'"text"', "JSON object"),
+        (b"null", "JSON object"),
+        (b'{"input": "caf\xe9"}', "UTF-8"),
+        ('{"input": "x"}'.encode("utf-16"), "UTF-8"),
+        (b"[" * 100_000, "nested"),
+        (b'{"seed": ' + b"9" * 5000 + b"}", "JSON"),
+        (b'{"input": "x", "speed": NaN}', "NaN"),
+        (b'\xef\xbb\xbf{"input": "x"}', "JSON"),
+    ],
+)
 def test_what_is_no_json_object(body, words):
     with pytest.raises(Refused, match=words) as caught:
         parse_speech(body)

@@ -17,7 +17,7 @@ def tone(rate, seconds=1.5):
 def encoded(format, samples, rate, size=2048):
     """(pieces before the end, all bytes)"""
     one = encoder(format, rate)
-    pieces = [one.add(samples[begin:begin + size]) for begin in range(0, len(samples), size)]
+    pieces = [one.add(samples[begin : begin + size]) for begin in range(0, len(samples), size)]
     return pieces, b"".join(pieces) + one.end()
 
 
@@ -42,7 +42,7 @@ def test_a_tone_comes_back(format, delay, rate):
     assert len(samples) / rate <= len(back) / own_rate + 0.001 <= len(samples) / rate + delay + 0.002
     spectrum = np.abs(np.fft.rfft(back * np.hanning(len(back))))
     assert abs(spectrum.argmax() * own_rate / len(back) - 440) < 2
-    assert 0.45 < np.abs(back[own_rate // 2:own_rate]).max() < 0.6
+    assert 0.45 < np.abs(back[own_rate // 2 : own_rate]).max() < 0.6
     if format == "flac":
         assert soundfile.info(io.BytesIO(data)).frames == len(samples) and not any(pieces)
     else:

@@ -38,8 +38,10 @@ def test_sound_and_what_the_model_was_asked(tts, client):
     assert call["options"] == Options(seed=5, temperature=0.5, max_frames=9)
 
 
-@pytest.mark.parametrize("format, kind", [("mp3", "audio/mpeg"), ("flac", "audio/flac"), ("pcm", "audio/pcm"),
-                                          ("opus", "audio/ogg; codecs=opus")])
+@pytest.mark.parametrize(
+    "format, kind",
+    [("mp3", "audio/mpeg"), ("flac", "audio/flac"), ("pcm", "audio/pcm"), ("opus", "audio/ogg; codecs=opus")],
+)
 def test_every_format_is_served(client, format, kind):
     answer = client.post({**HELLO, "response_format": format}).answer()
     assert answer.status == 200 and answer.fields["content-type"] == kind
@@ -53,7 +55,7 @@ def test_the_sound_leaves_while_it_is_made(tts, client):
     client.post(HELLO)
     assert client.head()[0] == 200
     first = client.chunk() + client.chunk()
-    assert first == WAV[:44 + 4 * FRAME] and not tts.go.is_set()
+    assert first == WAV[: 44 + 4 * FRAME] and not tts.go.is_set()
     tts.go.set()
     assert first + b"".join(iter(client.chunk, b"")) == WAV
     lead = tts.calls[0]["lead"]()
@@ -176,10 +178,14 @@ def test_a_reader_must_keep_half_the_pace(tts, server, client, monkeypatch):
             pass
 
 
-@pytest.mark.parametrize("failure, status, kind", [
-    (UsageError("there is no text to speak"), 400, "invalid_request_error"),
-    (GenerationError("the text is too long for the context"), 400, "invalid_request_error"),
-    (ModelError("the file is damaged"), 500, "server_error")])
+@pytest.mark.parametrize(
+    "failure, status, kind",
+    [
+        (UsageError("there is no text to speak"), 400, "invalid_request_error"),
+        (GenerationError("the text is too long for the context"), 400, "invalid_request_error"),
+        (ModelError("the file is damaged"), 500, "server_error"),
+    ],
+)
 def test_a_failure_before_the_first_sound(tts, client, failure, status, kind):
     tts.fail_at, tts.failure = 0, failure
     answer = client.post(HELLO).answer()

@@ -70,9 +70,16 @@ def test_openai_voices_without_a_default_are_made_up_once(tts, client, library):
 ENDED_EARLY = GenerationError("the model ended the speech before its first frame")
 
 
-@pytest.mark.parametrize("sayings, tries, kept", [
-    ([ENDED_EARLY, (1, STOP)], 2, 2), ([(1, LENGTH), (0.1, STOP), (1.9, STOP)], 3, 3), ([(0.6, STOP)], 1, 1),
-    ([(2.8, STOP), (0.4, STOP), ENDED_EARLY], 3, 2), ([(2.1, STOP), (3, LENGTH), (2.5, STOP)], 3, 1)])
+@pytest.mark.parametrize(
+    "sayings, tries, kept",
+    [
+        ([ENDED_EARLY, (1, STOP)], 2, 2),
+        ([(1, LENGTH), (0.1, STOP), (1.9, STOP)], 3, 3),
+        ([(0.6, STOP)], 1, 1),
+        ([(2.8, STOP), (0.4, STOP), ENDED_EARLY], 3, 2),
+        ([(2.1, STOP), (3, LENGTH), (2.5, STOP)], 3, 1),
+    ],
+)
 def test_the_best_of_three_voices_is_kept(tts, client, sayings, tries, kept):
     tts.sayings = sayings
     for _ in range(2):

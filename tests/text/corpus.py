@@ -17,7 +17,7 @@ SENTENCES = {
         "Apples, pears, etc. were sold.‖ Nuts etc.‖ Bread too.",
         "See Fig. 3 and No. 5 on p. 12.‖ No.‖ Never.",
         "“Stop!” he cried.‖ “Why?”‖ “Because.”",
-        "He said \"Go.\"‖ \"Where?\" she asked.",
+        'He said "Go."‖ "Where?" she asked.',
         "(It rained.)‖ [sigh] We stayed (all of us).‖ Good.",
         "Wait... what?‖ Oh...‖ Right.",
         "Really?!‖ Yes!!!‖ No…‖ Perhaps.",
@@ -88,7 +88,7 @@ SENTENCES = {
         "第一行\n‖第二行\n‖第三行。",
         "AI很好。‖OK!‖好的。",
         "（他笑了。）‖她没有。‖【完。】",
-        "他说\"好。\"‖\"走。\"",
+        '他说"好。"‖"走。"',
     ],
     "Kana": [
         "今日はいい天気ですね。‖そうですか？‖はい！",
@@ -136,7 +136,21 @@ SENTENCES = {
 }
 
 # Any text, and texts of the pieces at which splitters stumble.
-_PIECES = [*".!?…。！？؟।,;:、，\"'”“«»「」()[] \n\r\t\u00a0\u200d\u0301\ufe0faAbU1٣你あक्षเ가عx<|>:0;",
-           "<|speaker:1|>", "[laugh]", "😀", "👍🏽", "🇩🇪", "🇩", "\r\n", ". ", "Dr. ", "a, ", "</", "\u0600", "\u1100",
-           "\u1161"]
+_PIECES = [
+    *".!?…。！？؟।,;:、，\"'”“«»「」()[] \n\r\t\u00a0\u200d\u0301\ufe0faAbU1٣你あक्षเ가عx<|>:0;",
+    "<|speaker:1|>",
+    "[laugh]",
+    "😀",
+    "👍🏽",
+    "🇩🇪",
+    "🇩",
+    "\r\n",
+    ". ",
+    "Dr. ",
+    "a, ",
+    "</",
+    "\u0600",
+    "\u1100",
+    "\u1161",
+]
 ANY_TEXT = st.text(max_size=80) | st.lists(st.sampled_from(_PIECES), max_size=40).map("".join)

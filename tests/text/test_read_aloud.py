@@ -21,8 +21,10 @@ def test_length_and_cleanness(code):
         assert text == " ".join(text.split()) and text[-1] in ".。।" and not set(text) & set("[]<>|0123456789")
 
 
-@pytest.mark.parametrize("code,language", [("de", "de"), ("pt-BR", "pt"), ("zh_CN.UTF-8", "zh"), ("JA", "ja"),
-                                           ("xx", "en"), ("C.UTF-8", "en"), ("", "en")])
+@pytest.mark.parametrize(
+    "code,language",
+    [("de", "de"), ("pt-BR", "pt"), ("zh_CN.UTF-8", "zh"), ("JA", "ja"), ("xx", "en"), ("C.UTF-8", "en"), ("", "en")],
+)
 def test_codes(code, language):
     assert sentences_to_read(code) == SENTENCES_TO_READ[language]
 

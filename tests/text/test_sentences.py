@@ -40,8 +40,32 @@ def test_any_text(text):
     assert all(e in ends for _, e in spans)
 
 
-@pytest.mark.parametrize("piece", [". ", "a. ", "1. ", "\n", "\"。", "。", "[", "[a", "a.b", "‘’", "(" * 5, " ", "A. B. ",
-                                   "<|speaker:1|>", "<|", "x" * 3, "\r", "?!", "e\u0301", "« ", "…"])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        ". ",
+        "a. ",
+        "1. ",
+        "\n",
+        '"。',
+        "。",
+        "[",
+        "[a",
+        "a.b",
+        "‘’",
+        "(" * 5,
+        " ",
+        "A. B. ",
+        "<|speaker:1|>",
+        "<|",
+        "x" * 3,
+        "\r",
+        "?!",
+        "e\u0301",
+        "« ",
+        "…",
+    ],
+)
 def test_long_monotonous_texts_take_linear_time(piece):
     text = piece * (20_000 // len(piece))
     assert "".join(text[b:e] for b, e in split_sentences(text)) == text

@@ -12,20 +12,22 @@ from s2mlx.text import Span, estimate_seconds, split_passes, split_sentences, sp
 from s2mlx.text.marks import TAG
 from tests.text.corpus import ANY_TEXT, SENTENCES
 
-STORY = ("The harbour was quiet before dawn. A young fisherman checked his ropes, whistled for the dog, and asked "
-         "himself whether the storm had really passed. Dr. Brown, who lived in the U.S. at the time, did not answer. "
-         "\"Go!\" she said. ")
+STORY = (
+    "The harbour was quiet before dawn. A young fisherman checked his ropes, whistled for the dog, and asked "
+    "himself whether the storm had really passed. Dr. Brown, who lived in the U.S. at the time, did not answer. "
+    '"Go!" she said. '
+)
 CHINESE = "天亮之前，港口十分安静。年轻的渔夫检查了绳子，吹口哨叫来小狗，心里想着：暴风雨真的过去了吗？「走吧。」他说。"
 
 
 def pieces(text, *limits):
-    return [text[s.begin:s.end] for s in split_passes(text, *limits)]
+    return [text[s.begin : s.end] for s in split_passes(text, *limits)]
 
 
 def check(text, max_seconds, first_seconds=None):
     """What holds for every text and limit."""
     spans = split_passes(text, max_seconds, first_seconds)
-    assert "".join(text[s.begin:s.end] for s in spans) == text
+    assert "".join(text[s.begin : s.end] for s in spans) == text
     assert all(s.begin < s.end for s in spans)
     assert not spans or not spans[-1].pause_after
     graphemes = {m.end() for m in regex.finditer(r"\X", text)}
@@ -36,7 +38,7 @@ def check(text, max_seconds, first_seconds=None):
         assert at in graphemes and at not in inside
         assert before.pause_after == (at in starts)
     for s in spans:
-        piece = text[s.begin:s.end]
+        piece = text[s.begin : s.end]
         if estimate_seconds(piece) > max_seconds + 0.4:  # alone, a piece may begin with one more pause
             # only what cannot be cut is longer: one tag or grapheme, with punctuation and spaces around
             assert len(TAG.sub("x", piece).strip()) < 40 and max_seconds < 2
@@ -59,7 +61,7 @@ def test_the_corpus_in_passes(script, max_seconds):
 @pytest.mark.parametrize("text", [STORY * 12, CHINESE * 12], ids=["English", "Chinese"])
 def test_long_text_breaks_at_sentences_evenly(text):
     spans = check(text, 30.0)
-    lengths = [estimate_seconds(text[s.begin:s.end]) for s in spans]
+    lengths = [estimate_seconds(text[s.begin : s.end]) for s in spans]
     assert len(spans) > 3 and max(lengths) <= 30.0 and min(lengths) > 18.0
     assert all(s.pause_after for s in spans[:-1])
 
@@ -81,7 +83,7 @@ def test_long_sentence_is_cut_at_clauses():
     text = ", ".join(["and the wind went on over the hills"] * 30) + "."
     spans = check(text, 20.0)
     assert len(spans) > 2
-    assert all(text[s.begin:s.end].endswith(", ") and not s.pause_after for s in spans[:-1])
+    assert all(text[s.begin : s.end].endswith(", ") and not s.pause_after for s in spans[:-1])
 
 
 def test_a_cut_clause_is_worse_than_uneven_passes():
@@ -94,7 +96,7 @@ def test_a_cut_clause_is_worse_than_uneven_passes():
 def test_long_clause_is_cut_between_words():
     text = "word " * 300
     spans = check(text, 20.0)
-    assert len(spans) > 3 and all(text[s.begin:s.end].endswith("word ") and not s.pause_after for s in spans[:-1])
+    assert len(spans) > 3 and all(text[s.begin : s.end].endswith("word ") and not s.pause_after for s in spans[:-1])
 
 
 def test_no_cut_after_abbreviations_or_inside_numbers():
@@ -138,27 +140,35 @@ DIALOGUE = "Narrator first. <|speaker:0|>Hello. <|speaker:1|>Hi! How are you?\n<
 
 def test_turns():
     spans = split_turns(DIALOGUE)
-    assert [(s.speaker, DIALOGUE[s.begin:s.end], s.pause_after) for s in spans] == [
-        (None, "Narrator first. ", True), (0, "<|speaker:0|>Hello. ", True),
-        (1, "<|speaker:1|>Hi! How are you?\n", True), (0, "<|speaker:0|>Fine.", False)]
+    assert [(s.speaker, DIALOGUE[s.begin : s.end], s.pause_after) for s in spans] == [
+        (None, "Narrator first. ", True),
+        (0, "<|speaker:0|>Hello. ", True),
+        (1, "<|speaker:1|>Hi! How are you?\n", True),
+        (0, "<|speaker:0|>Fine.", False),
+    ]
     assert split_passes(DIALOGUE) == spans
 
 
-@pytest.mark.parametrize("text, expected", [
-    ("", []),
-    ("Hi", [(None, "Hi")]),
-    (" ", [(None, " ")]),
-    ("<|speaker:3|>", [(3, "<|speaker:3|>")]),
-    ("  <|speaker:0|>Hi", [(0, "  <|speaker:0|>Hi")]),
-    ("<|speaker:0|> <|speaker:1|>Hi", [(1, "<|speaker:0|> <|speaker:1|>Hi")]),
-    ("<|speaker:0|>Hi<|speaker:1|> ", [(0, "<|speaker:0|>Hi<|speaker:1|> ")]),
-    ("a<|speaker:0|>...<|speaker:1|>b", [(None, "a"), (1, "<|speaker:0|>...<|speaker:1|>b")]),
-    ("<|speaker:0|>[laugh]<|speaker:1|>😀", [(0, "<|speaker:0|>[laugh]"), (1, "<|speaker:1|>😀")]),
-    ("<|speaker:x|>a<|speaker:|>b<|speaker:99999|>c<|Speaker:1|>",
-     [(None, "<|speaker:x|>a<|speaker:|>b<|speaker:99999|>c<|Speaker:1|>")]),
-])
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("", []),
+        ("Hi", [(None, "Hi")]),
+        (" ", [(None, " ")]),
+        ("<|speaker:3|>", [(3, "<|speaker:3|>")]),
+        ("  <|speaker:0|>Hi", [(0, "  <|speaker:0|>Hi")]),
+        ("<|speaker:0|> <|speaker:1|>Hi", [(1, "<|speaker:0|> <|speaker:1|>Hi")]),
+        ("<|speaker:0|>Hi<|speaker:1|> ", [(0, "<|speaker:0|>Hi<|speaker:1|> ")]),
+        ("a<|speaker:0|>...<|speaker:1|>b", [(None, "a"), (1, "<|speaker:0|>...<|speaker:1|>b")]),
+        ("<|speaker:0|>[laugh]<|speaker:1|>😀", [(0, "<|speaker:0|>[laugh]"), (1, "<|speaker:1|>😀")]),
+        (
+            "<|speaker:x|>a<|speaker:|>b<|speaker:99999|>c<|Speaker:1|>",
+            [(None, "<|speaker:x|>a<|speaker:|>b<|speaker:99999|>c<|Speaker:1|>")],
+        ),
+    ],
+)
 def test_turns_lose_nothing(text, expected):
-    assert [(s.speaker, text[s.begin:s.end]) for s in split_turns(text)] == expected
+    assert [(s.speaker, text[s.begin : s.end]) for s in split_turns(text)] == expected
 
 
 def test_a_long_turn_keeps_its_speaker():
@@ -172,21 +182,30 @@ def test_a_long_turn_keeps_its_speaker():
 
 # --- a quick beginning ---------------------------------------------------------------------------------------------
 
+
 def test_the_first_pass_may_be_short():
     text = STORY * 6
     first, *rest = pieces(text, 30.0, 4.0)
     assert first == "The harbour was quiet before dawn. "
-    assert len(rest) == len(pieces(text[len(first):], 30.0))
+    assert len(rest) == len(pieces(text[len(first) :], 30.0))
 
 
-@pytest.mark.parametrize("text, first", [
-    ("Hi. " + STORY, "Hi. "),                                                     # shorter than asked, but a sentence
-    ("A young fisherman checked his ropes, whistled for the old dog on the quay, and asked himself whether the storm "
-     "had really passed. " + STORY, "A young fisherman checked his ropes, "),     # a clause when the sentence is long
-    ("The young fisherman went over the hills and far away from the harbour to the town and back. " + STORY,
-     "The young fisherman went over the hills and far away from the harbour to the town and back. "),  # no clause
-    ("[whisper] , and then it was over. " + STORY, None),
-])
+@pytest.mark.parametrize(
+    "text, first",
+    [
+        ("Hi. " + STORY, "Hi. "),  # shorter than asked, but a sentence
+        (
+            "A young fisherman checked his ropes, whistled for the old dog on the quay, and asked himself whether the storm "
+            "had really passed. " + STORY,
+            "A young fisherman checked his ropes, ",
+        ),  # a clause when the sentence is long
+        (
+            "The young fisherman went over the hills and far away from the harbour to the town and back. " + STORY,
+            "The young fisherman went over the hills and far away from the harbour to the town and back. ",
+        ),  # no clause
+        ("[whisper] , and then it was over. " + STORY, None),
+    ],
+)
 def test_where_the_first_pass_ends(text, first):
     got = pieces(text, 30.0, 3.0)[0]
     assert got == first if first else got.startswith("[whisper] , ")
@@ -196,15 +215,18 @@ def test_a_short_text_needs_no_short_first_pass():
     assert len(pieces("Hello there. How are you?", 30.0, 4.0)) == 1
 
 
-@pytest.mark.parametrize("limits", [(0.0,), (-1.0,), (float("nan"),), (float("inf"),), (30.0, 0.0),
-                                    (30.0, float("nan"))])
+@pytest.mark.parametrize(
+    "limits", [(0.0,), (-1.0,), (float("nan"),), (float("inf"),), (30.0, 0.0), (30.0, float("nan"))]
+)
 def test_limits_that_make_no_sense(limits):
     with pytest.raises(UsageError, match="_seconds must be above 0"):
         split_passes("Hello", *limits)
 
 
-@pytest.mark.parametrize("piece", ["a. ", "<|speaker:1|>", "<|speaker:1|>a ", "x", "a, ", "\u0301", "[x]", "[a", "\"a",
-                                   "1 ", "-", " ", "天", "- "])
+@pytest.mark.parametrize(
+    "piece",
+    ["a. ", "<|speaker:1|>", "<|speaker:1|>a ", "x", "a, ", "\u0301", "[x]", "[a", '"a', "1 ", "-", " ", "天", "- "],
+)
 def test_long_monotonous_texts(piece):
     text = piece * (8000 // len(piece))
     assert "".join(pieces(text, 30.0, 3.0)) == text
@@ -212,20 +234,24 @@ def test_long_monotonous_texts(piece):
 
 # --- the estimate --------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("text, low, high", [
-    ("", 0, 0),
-    ("   \n", 0, 0.5),
-    (STORY, 12, 21),                                     # 48 words
-    (CHINESE, 9, 17),                                    # 48 characters
-    ("夜明け前の港はとても静かでした。若い漁師はロープを確かめ、口笛で犬を呼びました。", 5, 9),
-    ("동이 트기 전 항구는 아주 조용했습니다. 젊은 어부는 밧줄을 살펴보고 휘파람으로 개를 불렀습니다.", 5, 10),
-    ("قبل الفجر كان الميناء هادئا جدا. فحص الصياد الشاب حباله وصفر للكلب.", 4, 8),
-    ("भोर से पहले बंदरगाह बहुत शांत था। युवा मछुआरे ने अपनी रस्सियाँ जाँचीं।", 4, 8),
-    ("Привет, как у вас сегодня дела?", 1.5, 3.5),
-    ("1984", 0.8, 1.6),
-    ("." * 5000, 0, 1),
-    ("[whisper] <|speaker:12|>", 0, 1),
-])
+
+@pytest.mark.parametrize(
+    "text, low, high",
+    [
+        ("", 0, 0),
+        ("   \n", 0, 0.5),
+        (STORY, 12, 21),  # 48 words
+        (CHINESE, 9, 17),  # 48 characters
+        ("夜明け前の港はとても静かでした。若い漁師はロープを確かめ、口笛で犬を呼びました。", 5, 9),
+        ("동이 트기 전 항구는 아주 조용했습니다. 젊은 어부는 밧줄을 살펴보고 휘파람으로 개를 불렀습니다.", 5, 10),
+        ("قبل الفجر كان الميناء هادئا جدا. فحص الصياد الشاب حباله وصفر للكلب.", 4, 8),
+        ("भोर से पहले बंदरगाह बहुत शांत था। युवा मछुआरे ने अपनी रस्सियाँ जाँचीं।", 4, 8),
+        ("Привет, как у вас сегодня дела?", 1.5, 3.5),
+        ("1984", 0.8, 1.6),
+        ("." * 5000, 0, 1),
+        ("[whisper] <|speaker:12|>", 0, 1),
+    ],
+)
 def test_estimate(text, low, high):
     assert low <= estimate_seconds(text) <= high
 

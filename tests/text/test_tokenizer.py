@@ -16,12 +16,22 @@ from s2mlx.text.tokenizer import find_tokenizer, load_tokenizer
 from tests.goldens import GOLDEN, SHARED, TINY
 
 CASES = json.loads((GOLDEN / "tokens.json").read_text())["strings"]
-CONTROL = ["<|im_start|>", "<|im_end|>", "<|voice|>", "<|semantic:5|>", "<|semantic:255|>", "<|endoftext|>", "<|pad|>",
-           "<|phoneme_start|>", "<|audio_pad|>"]
+CONTROL = [
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|voice|>",
+    "<|semantic:5|>",
+    "<|semantic:255|>",
+    "<|endoftext|>",
+    "<|pad|>",
+    "<|phoneme_start|>",
+    "<|audio_pad|>",
+]
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if not any(s in c["text"] for s in CONTROL)],
-                         ids=lambda c: repr(c["text"]))
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if not any(s in c["text"] for s in CONTROL)], ids=lambda c: repr(c["text"])
+)
 def test_same_ids_as_the_reference(tokenizer, case):
     assert tokenizer.encode(case["text"]) == case["hf"]
 
@@ -45,8 +55,9 @@ def test_typed_control_tokens_stay_text(tokenizer, name, form):
     assert tokenizer.decode(ids) == text
 
 
-@pytest.mark.parametrize("text", ["<|speaker:0|>Hi", "[whisper] hi", "<think>x</think>", "<tool_call>",
-                                  "<|fim_prefix|>"])
+@pytest.mark.parametrize(
+    "text", ["<|speaker:0|>Hi", "[whisper] hi", "<think>x</think>", "<tool_call>", "<|fim_prefix|>"]
+)
 def test_every_added_token_of_the_real_file_stays_text(real_tokenizer, text):
     ids = real_tokenizer.encode(text)
     assert max(ids) < 151643
@@ -59,10 +70,20 @@ def test_all_added_tokens_of_the_real_file(real_tokenizer):
 
 
 ODD = [
-    "😀👍🏽👨‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿🇩🇪🇩", "e\u0301\u0323\u0302 q\u0307\u0323", "a" + "\u0301" * 200, "你好，世界。「引用」𠮷野家", "한국어 조합 ㅎㅏㄴ",
-    "ﷺ مرحبا ۱۲۳", "नमस्ते क्ष्म",
-    "\x00\x01\x1b[31m\x7f\x85", "\u200b\u200d\ufeff\u2028\u2029\u202e", "\r\n\r\r\n\t", "\ufffd\ufffe\uffff\U0010ffff",
-    "ａｂｃ ①② ﬁ Å", "x" * 5000, "   ",
+    "😀👍🏽👨‍👩‍👧‍👦🏴󠁧󠁢󠁥󠁮󠁧󠁿🇩🇪🇩",
+    "e\u0301\u0323\u0302 q\u0307\u0323",
+    "a" + "\u0301" * 200,
+    "你好，世界。「引用」𠮷野家",
+    "한국어 조합 ㅎㅏㄴ",
+    "ﷺ مرحبا ۱۲۳",
+    "नमस्ते क्ष्म",
+    "\x00\x01\x1b[31m\x7f\x85",
+    "\u200b\u200d\ufeff\u2028\u2029\u202e",
+    "\r\n\r\r\n\t",
+    "\ufffd\ufffe\uffff\U0010ffff",
+    "ａｂｃ ①② ﬁ Å",
+    "x" * 5000,
+    "   ",
     "\U000e0001\U0001f3fb",
 ]
 
@@ -113,27 +134,35 @@ def without(*names):
     return {**GOOD, "added_tokens": [t for t in GOOD["added_tokens"] if t["content"] not in names]}
 
 
-@pytest.mark.parametrize("content, complaint", [
-    (b"", "not a tokenizer file"),
-    (b"\xff\xfe\x00", "not UTF-8 at byte 0"),
-    (b"{}", "no model"),
-    (b"[" * 100_000, "not a tokenizer file"),
-    (b"GGUF" + bytes(100), "not a tokenizer file"),
-    ((GOLDEN / "tokenizer.json").read_bytes()[:30_000], "not a tokenizer file"),
-    (json.dumps({**GOOD, "model": None}).encode(), "it has no model"),
-    (b"[1]", "it has no model"),
-    (json.dumps({**GOOD, "model": {**GOOD["model"], "type": "Unigram"}}).encode(), "not BPE"),
-    # the library aborts the process on this one
-    (json.dumps({**GOOD, "model": {**GOOD["model"], "continuing_subword_prefix": "a"}}).encode(),
-     "no continuing_subword_prefix"),
-    (json.dumps({**GOOD, "model": {**GOOD["model"], "dropout": 0.5}}).encode(), "no dropout"),
-    (json.dumps({**GOOD, "model": {**GOOD["model"], "vocab": {"a": 1 << 40}}}).encode(), "an id is not a number below"),
-    (json.dumps({**GOOD, "model": {**GOOD["model"], "vocab": ["a"]}}).encode(), "no vocabulary"),
-    (json.dumps({**GOOD, "added_tokens": None}).encode(), "no added tokens"),
-    (json.dumps({**GOOD, "added_tokens": [{"id": -1, "content": "x"}]}).encode(), "added token"),
-    (json.dumps(without("<|im_end|>", "<|voice|>")).encode(), r"lacks <\|im_end\|>, <\|voice\|>; use the one"),
-    (json.dumps({**GOOD, "added_tokens": []}).encode(), r"lacks <\|im_start\|>"),
-])
+@pytest.mark.parametrize(
+    "content, complaint",
+    [
+        (b"", "not a tokenizer file"),
+        (b"\xff\xfe\x00", "not UTF-8 at byte 0"),
+        (b"{}", "no model"),
+        (b"[" * 100_000, "not a tokenizer file"),
+        (b"GGUF" + bytes(100), "not a tokenizer file"),
+        ((GOLDEN / "tokenizer.json").read_bytes()[:30_000], "not a tokenizer file"),
+        (json.dumps({**GOOD, "model": None}).encode(), "it has no model"),
+        (b"[1]", "it has no model"),
+        (json.dumps({**GOOD, "model": {**GOOD["model"], "type": "Unigram"}}).encode(), "not BPE"),
+        # the library aborts the process on this one
+        (
+            json.dumps({**GOOD, "model": {**GOOD["model"], "continuing_subword_prefix": "a"}}).encode(),
+            "no continuing_subword_prefix",
+        ),
+        (json.dumps({**GOOD, "model": {**GOOD["model"], "dropout": 0.5}}).encode(), "no dropout"),
+        (
+            json.dumps({**GOOD, "model": {**GOOD["model"], "vocab": {"a": 1 << 40}}}).encode(),
+            "an id is not a number below",
+        ),
+        (json.dumps({**GOOD, "model": {**GOOD["model"], "vocab": ["a"]}}).encode(), "no vocabulary"),
+        (json.dumps({**GOOD, "added_tokens": None}).encode(), "no added tokens"),
+        (json.dumps({**GOOD, "added_tokens": [{"id": -1, "content": "x"}]}).encode(), "added token"),
+        (json.dumps(without("<|im_end|>", "<|voice|>")).encode(), r"lacks <\|im_end\|>, <\|voice\|>; use the one"),
+        (json.dumps({**GOOD, "added_tokens": []}).encode(), r"lacks <\|im_start\|>"),
+    ],
+)
 def test_damaged_files(tmp_path, content, complaint):
     path = tmp_path / "tokenizer.json"
     path.write_bytes(content)
@@ -158,8 +187,11 @@ def test_no_file(tmp_path):
 
 def test_a_file_that_cuts_and_pads_is_not_obeyed(tmp_path):
     path = tmp_path / "tokenizer.json"
-    path.write_text(json.dumps({**GOOD, "truncation": {"direction": "Right", "max_length": 3,
-                                                       "strategy": "LongestFirst", "stride": 0}}))
+    path.write_text(
+        json.dumps(
+            {**GOOD, "truncation": {"direction": "Right", "max_length": 3, "strategy": "LongestFirst", "stride": 0}}
+        )
+    )
     assert load_tokenizer(path).decode(load_tokenizer(path).encode("a long enough text")) == "a long enough text"
 
 
@@ -169,9 +201,10 @@ def test_mutated_files_load_or_raise_model_error(tmp_path_factory, data):
     raw = bytearray((GOLDEN / "tokenizer.json").read_bytes())
     for _ in range(data.draw(st.integers(1, 3))):
         at = data.draw(st.integers(0, 3500) | st.integers(0, len(raw) - 1))
-        piece = data.draw(st.binary(max_size=4) | st.sampled_from([b"-", b"9999999999", b"null", b"[]", b"{", b"\"",
-                                                                   b"\\ud800"]))
-        raw[at:at + data.draw(st.integers(0, 20))] = piece
+        piece = data.draw(
+            st.binary(max_size=4) | st.sampled_from([b"-", b"9999999999", b"null", b"[]", b"{", b'"', b"\\ud800"])
+        )
+        raw[at : at + data.draw(st.integers(0, 20))] = piece
     path = tmp_path_factory.mktemp("t") / "tokenizer.json"
     path.write_bytes(raw)
     try:
@@ -182,6 +215,7 @@ def test_mutated_files_load_or_raise_model_error(tmp_path_factory, data):
 
 
 # --- where it is looked for ----------------------------------------------------------------------------------------
+
 
 def place(folder):
     folder.mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,7 @@ from tests.voices.making import tree, voice
 
 # --- keeping -------------------------------------------------------------------------------------------------------
 
+
 def test_looking_creates_nothing(library):
     assert library.names() == [] and library.infos() == []
     with pytest.raises(VoiceError, match="there is no voice 'anna'; none is saved yet"):
@@ -117,6 +118,7 @@ def test_resolve_takes_names_and_paths(library):
 
 # --- what users and accidents leave in the folder ------------------------------------------------------------------
 
+
 def test_dropped_in_files_are_voices(library):
     library.folder.mkdir()
     shutil.copy(GOLDEN / "tiny.s2voice", library.folder / "Gift.s2voice")
@@ -182,35 +184,95 @@ def test_file_names_that_are_no_text(library):
 def test_the_folder_is_a_file(tmp_path):
     (tmp_path / "voices").write_text("oops")
     library = VoiceLibrary(tmp_path / "voices")
-    for act in (library.names, library.infos, lambda: library.get("a"), lambda: library.add("a", voice()),
-                lambda: library.remove("a")):
+    for act in (
+        library.names,
+        library.infos,
+        lambda: library.get("a"),
+        lambda: library.add("a", voice()),
+        lambda: library.remove("a"),
+    ):
         with pytest.raises(VoiceError):
             act()
 
 
 # --- names ---------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("name", ["anna", "Anna Lena", "O'Brien", "李明", "Ольга", "मीरा", "علی", "José", "v2.1", "a_b-c",
-                                  "7", "R & B (live), take+1", "é" * 64])
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "anna",
+        "Anna Lena",
+        "O'Brien",
+        "李明",
+        "Ольга",
+        "मीरा",
+        "علی",
+        "José",
+        "v2.1",
+        "a_b-c",
+        "7",
+        "R & B (live), take+1",
+        "é" * 64,
+    ],
+)
 def test_good_names(library, name):
     library.add(name, voice())
     assert library.names() == [check_name(name)]
     assert library.get(name).name == check_name(name)
 
 
-BAD_NAMES = ["", " ", ".", "..", "...", "/", "a/b", "../x", "/etc/passwd", "a\\b", "~", "~/x", "a\0b", "a\nb",
-             "\x1b[31m", "-v", ".hidden", "a.", "a:b",
-             "?", "*", "a|b", "<b>", '"', "CON", "con.txt", "Lpt1", "aux", "x.s2voice", "X.S2VOICE", "\u202egnp",
-             "a\u200bb", "\ud800", "a" * 65, "李" * 67,
-             "\u0301a", "a\uffff", "a／b"]
+BAD_NAMES = [
+    "",
+    " ",
+    ".",
+    "..",
+    "...",
+    "/",
+    "a/b",
+    "../x",
+    "/etc/passwd",
+    "a\\b",
+    "~",
+    "~/x",
+    "a\0b",
+    "a\nb",
+    "\x1b[31m",
+    "-v",
+    ".hidden",
+    "a.",
+    "a:b",
+    "?",
+    "*",
+    "a|b",
+    "<b>",
+    '"',
+    "CON",
+    "con.txt",
+    "Lpt1",
+    "aux",
+    "x.s2voice",
+    "X.S2VOICE",
+    "\u202egnp",
+    "a\u200bb",
+    "\ud800",
+    "a" * 65,
+    "李" * 67,
+    "\u0301a",
+    "a\uffff",
+    "a／b",
+]
 
 
 @pytest.mark.parametrize("name", BAD_NAMES, ids=ascii)
 def test_bad_names(library, tmp_path, name):
     library.add("good", voice())
     before = sorted(str(p) for p in tmp_path.rglob("*"))
-    for act in (lambda: library.add(name, voice()), lambda: library.rename("good", name),
-                lambda: library.import_file(GOLDEN / "tiny.s2voice", name)):
+    for act in (
+        lambda: library.add(name, voice()),
+        lambda: library.rename("good", name),
+        lambda: library.import_file(GOLDEN / "tiny.s2voice", name),
+    ):
         with pytest.raises(VoiceError, match="cannot be the name of a voice: ") as caught:
             act()
         str(caught.value).encode("utf-8")
@@ -243,6 +305,7 @@ def test_names_that_some_file_systems_take_for_one(library):
 
 # --- built-in voices -----------------------------------------------------------------------------------------------
 
+
 @pytest.fixture
 def with_demo(tmp_path, monkeypatch):
     assets = tmp_path / "assets"
@@ -266,6 +329,7 @@ def test_builtin_voices_are_read_only(with_demo, tmp_path):
 
 
 # --- several at once -----------------------------------------------------------------------------------------------
+
 
 def _writer(folder, number, wins):
     library = VoiceLibrary(folder)

@@ -15,6 +15,7 @@ from tests.voices.making import drop, tree, voice
 
 # --- the trash -----------------------------------------------------------------------------------------------------
 
+
 def test_remove_is_undoable(library):
     library.add("anna", voice(1), clip=(np.zeros(4410, np.float32), 44100))
     before = tree(library.folder)
@@ -36,7 +37,8 @@ def test_the_trash_is_listed_and_a_name_brings_the_newest_back(library):
     (library.folder / ".trash" / ("0" * 16)).mkdir()  # what a crash left, and what is no token's
     (library.folder / ".trash" / "notes").mkdir()
     assert [(v.name, v.token, v.removed) for v in library.removed()] == [
-        (name, tokens[i], began + i) for i, name in [(3, "anna"), (2, "anna"), (1, "bert"), (0, "anna")]]
+        (name, tokens[i], began + i) for i, name in [(3, "anna"), (2, "anna"), (1, "bert"), (0, "anna")]
+    ]
     with pytest.raises(VoiceError, match="no voice 'carl' in the trash; it holds anna, bert$"):
         library.restore("carl")
     assert library.restore(" ANNA ") == "anna" and library.get("anna") == voice(3)
@@ -45,8 +47,9 @@ def test_the_trash_is_listed_and_a_name_brings_the_newest_back(library):
     assert [v.token for v in library.removed()] == [tokens[2], tokens[1]]
 
 
-@pytest.mark.parametrize("token", ["", "..", "../..", "/etc", "0123456789abcdef", "0123456789ABCDEF", "a" * 15 + "\n",
-                                   "\0" * 16])
+@pytest.mark.parametrize(
+    "token", ["", "..", "../..", "/etc", "0123456789abcdef", "0123456789ABCDEF", "a" * 15 + "\n", "\0" * 16]
+)
 def test_tokens_are_not_paths(library, token):
     library.add("anna", voice())
     with pytest.raises(VoiceError, match="in the trash; it holds nothing"):
@@ -89,6 +92,7 @@ def test_a_replacement_that_fails_puts_the_old_voice_back(library, monkeypatch, 
 
 
 # --- dropped-in voices and their clips -----------------------------------------------------------------------------
+
 
 def test_the_clip_of_a_dropped_in_voice_goes_with_it(library):
     drop(library, "Gift")
@@ -146,6 +150,7 @@ def test_a_crash_between_voice_and_clip_loses_neither(library, monkeypatch, act)
                 if steps > survived:
                     os._exit(0)
                 return real[name](*arguments, **keywords)
+
             return call
 
         child = os.fork()

@@ -22,8 +22,14 @@ HEADER = "<8sIiiiiQQ"
 
 
 def voice(frames=3, transcript="Hi.", **changes):
-    return Voice(**{"codes": np.arange(10 * frames).reshape(10, frames) % 256, "transcript": transcript,
-                    "codebook_size": 256, **changes})
+    return Voice(
+        **{
+            "codes": np.arange(10 * frames).reshape(10, frames) % 256,
+            "transcript": transcript,
+            "codebook_size": 256,
+            **changes,
+        }
+    )
 
 
 def test_reads_what_s2cpp_wrote():
@@ -40,8 +46,14 @@ def test_writes_the_same_bytes(tmp_path):
     assert (tmp_path / "again.s2voice").read_bytes() == TINY_FILE.read_bytes()
 
 
-@given(st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=40),
-       st.integers(1, 12), st.integers(1, 9), st.integers(1, 384_000), st.integers(1, 5000), st.randoms())
+@given(
+    st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), max_size=40),
+    st.integers(1, 12),
+    st.integers(1, 9),
+    st.integers(1, 384_000),
+    st.integers(1, 5000),
+    st.randoms(),
+)
 @settings(max_examples=100, deadline=None)
 def test_round_trip(transcript, books, frames, rate, size, random):
     codes = np.array([[random.randrange(size) for _ in range(frames)] for _ in range(books)])
@@ -69,19 +81,22 @@ def test_codes_cannot_be_changed_from_outside():
         made.codes[0, 0] = 2
 
 
-@pytest.mark.parametrize("changes, complaint", [
-    ({"codes": np.ones((10, 2))}, "as integers, not float64"),
-    ({"codes": np.ones(10, int)}, r"shape \[codebooks, frames\]"),
-    ({"codes": np.ones((10, 0), int)}, "cannot have 0 frames"),
-    ({"codes": np.ones((0, 3), int)}, "cannot have 0 codebooks"),
-    ({"codes": np.full((10, 2), 256)}, r"code 256 \(codebook 0, frame 0\) is outside 0..255"),
-    ({"codes": np.full((10, 2), -1)}, "code -1"),
-    ({"codes": np.full((10, 2), 1 << 40)}, "code 1099511627776"),
-    ({"transcript": "a\0b"}, "NUL"),
-    ({"transcript": "a\ud800"}, "not valid Unicode at character 2"),
-    ({"sample_rate": 0}, "0 samples per second"),
-    ({"codebook_size": 0}, "0 entries per codebook"),
-])
+@pytest.mark.parametrize(
+    "changes, complaint",
+    [
+        ({"codes": np.ones((10, 2))}, "as integers, not float64"),
+        ({"codes": np.ones(10, int)}, r"shape \[codebooks, frames\]"),
+        ({"codes": np.ones((10, 0), int)}, "cannot have 0 frames"),
+        ({"codes": np.ones((0, 3), int)}, "cannot have 0 codebooks"),
+        ({"codes": np.full((10, 2), 256)}, r"code 256 \(codebook 0, frame 0\) is outside 0..255"),
+        ({"codes": np.full((10, 2), -1)}, "code -1"),
+        ({"codes": np.full((10, 2), 1 << 40)}, "code 1099511627776"),
+        ({"transcript": "a\0b"}, "NUL"),
+        ({"transcript": "a\ud800"}, "not valid Unicode at character 2"),
+        ({"sample_rate": 0}, "0 samples per second"),
+        ({"codebook_size": 0}, "0 entries per codebook"),
+    ],
+)
 def test_a_voice_that_cannot_be(changes, complaint):
     with pytest.raises(VoiceError, match=complaint):
         voice(**changes)
@@ -90,16 +105,31 @@ def test_a_voice_that_cannot_be(changes, complaint):
 def test_check_names_everything_that_differs():
     with pytest.raises(VoiceError) as caught:
         voice(codes=np.ones((9, 2), int), codebook_size=300, sample_rate=24000, name="anna").check(TINY)
-    for part in ("'anna'", "codebooks 9, the model has 10", "codebook size 300, the model has 256",
-                 "sample rate 24000, the model has 44100"):
+    for part in (
+        "'anna'",
+        "codebooks 9, the model has 10",
+        "codebook size 300, the model has 256",
+        "sample rate 24000, the model has 44100",
+    ):
         assert part in str(caught.value)
     voice(sample_rate=24000).check(dataclasses.replace(TINY, codec=None))
     with pytest.raises(VoiceError, match="4096"):
         voice().check(ModelConfig())
 
 
-def file(magic=b"S2VOICE\0", version=1, books=10, frames=2, rate=44100, size=256, text=b"Hi.\0", text_bytes=None,
-         code_bytes=None, codes=bytes(80), tail=b""):
+def file(
+    magic=b"S2VOICE\0",
+    version=1,
+    books=10,
+    frames=2,
+    rate=44100,
+    size=256,
+    text=b"Hi.\0",
+    text_bytes=None,
+    code_bytes=None,
+    codes=bytes(80),
+    tail=b"",
+):
     text_bytes = len(text) if text_bytes is None else text_bytes
     code_bytes = len(codes) if code_bytes is None else code_bytes
     return struct.pack(HEADER, magic, version, books, frames, rate, size, text_bytes, code_bytes) + text + codes + tail
@@ -207,8 +237,10 @@ def test_fuzz_headers(words, lengths, tail):
     reads_or_refuses(struct.pack("<8sIIIIIQQ", b"S2VOICE\0", *words, *lengths) + tail)
 
 
-@given(st.lists(st.tuples(st.integers(0, 1824), st.integers(0, 255)), min_size=1, max_size=4),
-       st.none() | st.integers(0, 1824))
+@given(
+    st.lists(st.tuples(st.integers(0, 1824), st.integers(0, 255)), min_size=1, max_size=4),
+    st.none() | st.integers(0, 1824),
+)
 @settings(max_examples=400, deadline=None)
 def test_fuzz_mutations(changes, cut):
     data = bytearray(TINY_FILE.read_bytes())

@@ -8,8 +8,18 @@ from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType, GGUFValueType
 
 T = GGMLQuantizationType
 # Bytes of a block that hold f16 numbers: scale, and minimum (or None).
-SCALES = {T.Q4_0: (0, None), T.Q4_1: (0, 2), T.Q5_0: (0, None), T.Q5_1: (0, 2), T.Q8_0: (0, None),
-          T.Q2_K: (80, 82), T.Q3_K: (108, None), T.Q4_K: (0, 2), T.Q5_K: (0, 2), T.Q6_K: (208, None)}
+SCALES = {
+    T.Q4_0: (0, None),
+    T.Q4_1: (0, 2),
+    T.Q5_0: (0, None),
+    T.Q5_1: (0, 2),
+    T.Q8_0: (0, None),
+    T.Q2_K: (80, 82),
+    T.Q3_K: (108, None),
+    T.Q4_K: (0, 2),
+    T.Q5_K: (0, 2),
+    T.Q6_K: (208, None),
+}
 # minimum / scale that makes random blocks average to zero
 CENTRE = {T.Q4_1: -7.5, T.Q5_1: -15.5, T.Q2_K: 1.5, T.Q4_K: 7.5, T.Q5_K: 15.5}
 
@@ -83,6 +93,6 @@ def random_blocks(shape, kind: T, rng, std=1.0) -> np.ndarray:
 
 def _set_scales(raw, kind, scale):
     at, minimum = SCALES[kind]
-    raw[..., at:at + 2] = scale.astype(np.float16)[..., None].view(np.uint8)
+    raw[..., at : at + 2] = scale.astype(np.float16)[..., None].view(np.uint8)
     if minimum is not None:
-        raw[..., minimum:minimum + 2] = (scale * CENTRE[kind]).astype(np.float16)[..., None].view(np.uint8)
+        raw[..., minimum : minimum + 2] = (scale * CENTRE[kind]).astype(np.float16)[..., None].view(np.uint8)

@@ -12,8 +12,24 @@ from s2mlx.weights.safetensors_file import read_safetensors
 
 from .test_official import CONFIG, model  # noqa: F401 - a fixture
 
-JSON_VALUES = [None, True, -1, 0, 8.0, 1e300, 10**400, 1 << 64, "", "\ud800", "a\nb", [], ["F32"], [[1]], {},
-               {"bits": 8}]
+JSON_VALUES = [
+    None,
+    True,
+    -1,
+    0,
+    8.0,
+    1e300,
+    10**400,
+    1 << 64,
+    "",
+    "\ud800",
+    "a\nb",
+    [],
+    ["F32"],
+    [[1]],
+    {},
+    {"bits": 8},
+]
 
 
 def mutations(value, whole=None):
@@ -52,9 +68,10 @@ def test_any_value_in_a_config(model):
     """Read without the tensors: what they decide comes after."""
     folder, _ = model
     tensors = {name: tensor.shape for name, tensor in open_checkpoint(folder).tensors.items()}
-    config = CONFIG | {"quantization": {"group_size": 32, "bits": 8, "mode": "affine",
-                                        "a": {"group_size": 32, "bits": 4}},
-                       "s2mlx": {"keys": {"fish_speech.codec.encoder_rates": [2, 4, 8, 8]}, "symmetric": True}}
+    config = CONFIG | {
+        "quantization": {"group_size": 32, "bits": 8, "mode": "affine", "a": {"group_size": 32, "bits": 4}},
+        "s2mlx": {"keys": {"fish_speech.codec.encoder_rates": [2, 4, 8, 8]}, "symmetric": True},
+    }
     config = json.loads(json.dumps(config))  # a copy: CONFIG's own sections stay as they are
 
     def read():

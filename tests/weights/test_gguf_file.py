@@ -16,10 +16,20 @@ from s2mlx.weights.mapped import Region
 from .gguf_maker import gguf_bytes, string, tensor_info, value
 
 DATA = np.arange(64, dtype=np.float32)
-GOOD_KEYS = {"general.name": "Ünïcode", "a.int": 7, "a.negative": -3, "a.float": 0.5, "a.yes": True,
-             "a.list": (1, 2, 3), "a.words": ("x", "yy")}
-GOOD_TENSORS = [("first", (2, 32), T.F32, DATA.tobytes()), ("second", (1, 3, 5), T.F16, bytes(30)),
-                ("third", (1, 256), T.Q4_K, bytes(range(144)))]
+GOOD_KEYS = {
+    "general.name": "Ünïcode",
+    "a.int": 7,
+    "a.negative": -3,
+    "a.float": 0.5,
+    "a.yes": True,
+    "a.list": (1, 2, 3),
+    "a.words": ("x", "yy"),
+}
+GOOD_TENSORS = [
+    ("first", (2, 32), T.F32, DATA.tobytes()),
+    ("second", (1, 3, 5), T.F16, bytes(30)),
+    ("third", (1, 256), T.Q4_K, bytes(range(144))),
+]
 
 
 def read(tmp_path, data):
@@ -70,7 +80,7 @@ def raw_info(dims, kind=0, offset=0, name=b"t"):
     return string(name) + struct.pack(f"<I{len(dims)}QIQ", len(dims), *dims, kind, offset)
 
 
-HUGE = 2 ** 63
+HUGE = 2**63
 BAD = {
     "empty": (b"", "empty"),
     "one byte": (b"G", "not a GGUF"),
@@ -102,14 +112,16 @@ BAD = {
     "tensor of 5 dimensions": (header(infos=raw_info([1] * 5), n_tensors=1) + bytes(99), "'t' has 5"),
     "tensor of 2^32 - 1 dimensions": (header(infos=string("t") + b"\xff" * 40, n_tensors=1), "'t' has 4294967295"),
     "dimension 0": (one_tensor(shape=(4, 0)), "'t'.* 0"),
-    "dimensions that overflow": (header(infos=raw_info([2 ** 32, 2 ** 32, 2 ** 32]), n_tensors=1) + bytes(99), "'t'"),
+    "dimensions that overflow": (header(infos=raw_info([2**32, 2**32, 2**32]), n_tensors=1) + bytes(99), "'t'"),
     "unknown tensor type": (one_tensor(kind=200), "'t' has the unknown type 200"),
     "half a block": (one_tensor(shape=(2, 128), kind=T.Q4_K, data=999), "'t'.*Q4_K"),
     "offset not aligned": (one_tensor(offset=8, data=999), "'t'.*multiple"),
     "offset outside": (one_tensor(offset=HUGE), "'t' needs"),
     "data outside": (one_tensor(shape=(999,)), "'t' needs"),
-    "overlap": (header(infos=raw_info([16], name=b"a") + raw_info([16], offset=32, name=b"b"), n_tensors=2)
-                + bytes(256), "'b' overlaps tensor 'a'"),
+    "overlap": (
+        header(infos=raw_info([16], name=b"a") + raw_info([16], offset=32, name=b"b"), n_tensors=2) + bytes(256),
+        "'b' overlaps tensor 'a'",
+    ),
 }
 
 
@@ -154,11 +166,14 @@ def test_random_changes_never_escape(tmp_path_factory, draw):
     data = bytearray(gguf_bytes(GOOD_KEYS, GOOD_TENSORS))
     for _ in range(draw.draw(st.integers(1, 4))):
         at = draw.draw(st.integers(0, len(data) - 8))
-        patch = draw.draw(st.one_of(
-            st.binary(min_size=1, max_size=8),
-            st.sampled_from([struct.pack("<Q", n) for n in (0, 1, 2 ** 31, 2 ** 32 - 1, 2 ** 62, 2 ** 63, 2 ** 64 - 1)])))
-        data[at:at + len(patch)] = patch
-    data = data[:draw.draw(st.integers(len(data) - 200, len(data)))]
+        patch = draw.draw(
+            st.one_of(
+                st.binary(min_size=1, max_size=8),
+                st.sampled_from([struct.pack("<Q", n) for n in (0, 1, 2**31, 2**32 - 1, 2**62, 2**63, 2**64 - 1)]),
+            )
+        )
+        data[at : at + len(patch)] = patch
+    data = data[: draw.draw(st.integers(len(data) - 200, len(data)))]
     path = tmp_path_factory.getbasetemp() / "fuzzed.gguf"
     path.write_bytes(data)
     try:

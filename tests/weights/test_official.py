@@ -23,16 +23,44 @@ from tests import synthetic
 from .gguf_maker import gguf_bytes
 
 EPS = float(np.float32(1e-6))  # what the GGUF holds
-CONFIG = {"model_type": "fish_qwen3_omni", "semantic_start_token_id": 1012, "semantic_end_token_id": 1267,
-          "text_config": {"vocab_size": 1280, "max_seq_len": 512, "dim": 64, "intermediate_size": 128, "n_layer": 2,
-                          "n_head": 4, "n_local_heads": 2, "head_dim": 16, "rope_base": 1000000, "norm_eps": EPS,
-                          "attention_qk_norm": True, "attention_qkv_bias": False, "attention_o_bias": False},
-          "audio_decoder_config": {"vocab_size": 256, "num_codebooks": 10, "dim": 64, "intermediate_size": 128,
-                                   "n_layer": 2, "n_head": 4, "n_local_heads": 2, "head_dim": 16, "rope_base": 1e6,
-                                   "norm_eps": EPS, "attention_qk_norm": False, "attention_qkv_bias": False}}
+CONFIG = {
+    "model_type": "fish_qwen3_omni",
+    "semantic_start_token_id": 1012,
+    "semantic_end_token_id": 1267,
+    "text_config": {
+        "vocab_size": 1280,
+        "max_seq_len": 512,
+        "dim": 64,
+        "intermediate_size": 128,
+        "n_layer": 2,
+        "n_head": 4,
+        "n_local_heads": 2,
+        "head_dim": 16,
+        "rope_base": 1000000,
+        "norm_eps": EPS,
+        "attention_qk_norm": True,
+        "attention_qkv_bias": False,
+        "attention_o_bias": False,
+    },
+    "audio_decoder_config": {
+        "vocab_size": 256,
+        "num_codebooks": 10,
+        "dim": 64,
+        "intermediate_size": 128,
+        "n_layer": 2,
+        "n_head": 4,
+        "n_local_heads": 2,
+        "head_dim": 16,
+        "rope_base": 1e6,
+        "norm_eps": EPS,
+        "attention_qk_norm": False,
+        "attention_qkv_bias": False,
+    },
+}
 
 
 # --- writing such a folder ---------------------------------------------------------------------------------------
+
 
 def safetensors(tensors, metadata=True):
     """tensors: (name, dtype, array)."""
@@ -68,10 +96,17 @@ class _Saver(pickle.Pickler):
 
 
 def torch_file(state, compress=zipfile.ZIP_STORED):
-    names = {"torch": {"FloatStorage": type("FloatStorage", (), {"__module__": "torch"}),
-                       "LongStorage": type("LongStorage", (), {"__module__": "torch"})}, "torch._utils": {}}
+    names = {
+        "torch": {
+            "FloatStorage": type("FloatStorage", (), {"__module__": "torch"}),
+            "LongStorage": type("LongStorage", (), {"__module__": "torch"}),
+        },
+        "torch._utils": {},
+    }
+
     def _rebuild_tensor_v2(*_):
         pass
+
     _rebuild_tensor_v2.__module__, _rebuild_tensor_v2.__qualname__ = "torch._utils", "_rebuild_tensor_v2"
     names["torch._utils"]["_rebuild_tensor_v2"] = _rebuild_tensor_v2
     saved = {name: sys.modules.get(name) for name in names}
@@ -85,8 +120,11 @@ def torch_file(state, compress=zipfile.ZIP_STORED):
     finally:
         for name, module in saved.items():
             sys.modules.pop(name) if module is None else sys.modules.update({name: module})
-    return zipped({"codec/data.pkl": out.getvalue(), "codec/version": b"3\n"}
-                  | {f"codec/data/{i}": body for i, body in enumerate(saver.storages)}, compress)
+    return zipped(
+        {"codec/data.pkl": out.getvalue(), "codec/version": b"3\n"}
+        | {f"codec/data/{i}": body for i, body in enumerate(saver.storages)},
+        compress,
+    )
 
 
 def zipped(members, compress=zipfile.ZIP_STORED):
@@ -104,8 +142,10 @@ def model(monkeypatch, tmp_path):
     monkeypatch.setattr(synthetic, "HEAD", 64)
     monkeypatch.setattr(synthetic, "ENC", 4)
     metadata, tensors = synthetic.model_parts(type="f32")
-    tensors = [(n, s, T.F32, (np.frombuffer(b, np.float16 if k == T.F16 else np.float32).astype(np.float32)).tobytes())
-               for n, s, k, b in tensors]
+    tensors = [
+        (n, s, T.F32, (np.frombuffer(b, np.float16 if k == T.F16 else np.float32).astype(np.float32)).tobytes())
+        for n, s, k, b in tensors
+    ]
     arrays = {n: np.frombuffer(b, np.float32).reshape(s) for n, s, _, b in tensors}
     gguf = tmp_path / "model.gguf"
     gguf.write_bytes(gguf_bytes(metadata, tensors))
@@ -128,8 +168,11 @@ def write_folder(folder, arrays):
         if a.ndim == 3 and name.endswith(".weight"):
             g = np.sqrt(np.square(a).sum((1, 2), keepdims=True))
             stem = name.removesuffix("weight")
-            spelling = ("weight_g", "weight_v") if i % 2 else ("parametrizations.weight.original0",
-                                                               "parametrizations.weight.original1")
+            spelling = (
+                ("weight_g", "weight_v")
+                if i % 2
+                else ("parametrizations.weight.original0", "parametrizations.weight.original1")
+            )
             state[stem + spelling[0]], state[stem + spelling[1]] = g, a * np.float32(3)
         else:
             state[name] = a
@@ -144,18 +187,39 @@ def official_name(name):
 
 # --- reading it --------------------------------------------------------------------------------------------------
 
+
 def test_the_folder_is_the_same_model_as_its_gguf(model):
     folder, gguf = model
     with open_checkpoint(folder) as ours, open_checkpoint(gguf) as theirs:
         a, b = ours.config, theirs.config
         assert (a.slow, a.fast) == (b.slow, b.fast)
         assert a.codec.rvq.window == CODEC_RVQ.window  # in no file of the folder: S2 Pro's
-        for key in ("vocab_size", "context_length", "num_codebooks", "codebook_size", "semantic_begin", "semantic_end",
-                    "scale_codebook_embeddings", "norm_fast_input", "fast_project_in"):
+        for key in (
+            "vocab_size",
+            "context_length",
+            "num_codebooks",
+            "codebook_size",
+            "semantic_begin",
+            "semantic_end",
+            "scale_codebook_embeddings",
+            "norm_fast_input",
+            "fast_project_in",
+        ):
             assert getattr(a, key) == getattr(b, key)
-        for key in ("encoder_dim", "encoder_rates", "encoder_transformer_layers", "decoder_dim", "decoder_rates",
-                    "latent_dim", "downsample_factor", "semantic_codebook_size", "residual_codebook_size",
-                    "residual_codebooks", "codebook_dim", "frame_samples"):
+        for key in (
+            "encoder_dim",
+            "encoder_rates",
+            "encoder_transformer_layers",
+            "decoder_dim",
+            "decoder_rates",
+            "latent_dim",
+            "downsample_factor",
+            "semantic_codebook_size",
+            "residual_codebook_size",
+            "residual_codebooks",
+            "codebook_dim",
+            "frame_samples",
+        ):
             assert getattr(a.codec, key) == getattr(b.codec, key)
         assert ours.tensors.keys() == theirs.tensors.keys()
         for name, tensor in ours.tensors.items():
@@ -185,8 +249,9 @@ def test_folder_variants(model):
 def test_half_precision_checkpoints(tmp_path):
     bf16 = np.array([1.5, -2.0], np.float32).view(np.uint16)[1::2]
     path = tmp_path / "x.safetensors"
-    path.write_bytes(safetensors([("a", "BF16", bf16), ("b", "F16", np.ones((2, 3), np.float16)),
-                                  ("c", "I64", np.arange(3))]))
+    path.write_bytes(
+        safetensors([("a", "BF16", bf16), ("b", "F16", np.ones((2, 3), np.float16)), ("c", "I64", np.arange(3))])
+    )
     found = read_safetensors(path)
     assert {n: (f.type, f.shape) for n, f in found.items()} == {"a": (T.BF16, (2,)), "b": (T.F16, (2, 3))}
 
@@ -199,16 +264,31 @@ BROKEN = {
     "quantized by mlx": ("config.json", json.dumps(CONFIG | {"quantization": {"bits": 8}}).encode(), "quantized"),
     "sections of numbers": ("config.json", json.dumps(CONFIG | {"text_config": 3}).encode(), "text_config"),
     "sizes as text": ("config.json", json.dumps(CONFIG | {"semantic_end_token_id": "x"}).encode(), "semantic_end_id"),
-    "a size without end": ("config.json", json.dumps(CONFIG | {"text_config": CONFIG["text_config"] | {
-        "rope_base": 10**400}}).encode(), "rope.freq_base.*no number that float32 holds"),
-    "a size beyond float32": ("config.json", json.dumps(CONFIG | {"text_config": CONFIG["text_config"] | {
-        "norm_eps": 1e300}}).encode(), "epsilon.*no number that float32 holds"),
-    "a context beyond u32": ("config.json", json.dumps(CONFIG | {"text_config": CONFIG["text_config"] | {
-        "max_seq_len": 1 << 32}}).encode(), "context_length.*4294967295 is possible"),
-    "a name of two lines in the index": ("model.safetensors.index.json", b'{"weight_map": {"a": "a\\nb"}}',
-                                         "files of this folder"),
-    "a tensor's name of two lines": ("model-00001-of-00002.safetensors",
-                                     safetensors([("a\nb.scales", "F32", np.ones(3, np.float32))]), r"'a\\nb.weight'"),
+    "a size without end": (
+        "config.json",
+        json.dumps(CONFIG | {"text_config": CONFIG["text_config"] | {"rope_base": 10**400}}).encode(),
+        "rope.freq_base.*no number that float32 holds",
+    ),
+    "a size beyond float32": (
+        "config.json",
+        json.dumps(CONFIG | {"text_config": CONFIG["text_config"] | {"norm_eps": 1e300}}).encode(),
+        "epsilon.*no number that float32 holds",
+    ),
+    "a context beyond u32": (
+        "config.json",
+        json.dumps(CONFIG | {"text_config": CONFIG["text_config"] | {"max_seq_len": 1 << 32}}).encode(),
+        "context_length.*4294967295 is possible",
+    ),
+    "a name of two lines in the index": (
+        "model.safetensors.index.json",
+        b'{"weight_map": {"a": "a\\nb"}}',
+        "files of this folder",
+    ),
+    "a tensor's name of two lines": (
+        "model-00001-of-00002.safetensors",
+        safetensors([("a\nb.scales", "F32", np.ones(3, np.float32))]),
+        r"'a\\nb.weight'",
+    ),
     "missing shard": ("model-00002-of-00002.safetensors", None, "00002.*cannot be read"),
     "path in the index": ("model.safetensors.index.json", b'{"weight_map": {"a": "../../x"}}', "files of this folder"),
     "empty index": ("model.safetensors.index.json", b"{}", "files of this folder"),
@@ -232,9 +312,21 @@ def test_broken_folders(model, case):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("change", [{"data_offsets": [0, 999]}, {"data_offsets": [0, 12]}, {"data_offsets": [-4, 12]},
-                                    {"data_offsets": "x"}, {"shape": [2, -2]}, {"shape": 4}, {"shape": []},
-                                    {"shape": [2.0, 2]}, {"shape": None}, {"data_offsets": [1e9, 1e9 + 16]}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"data_offsets": [0, 999]},
+        {"data_offsets": [0, 12]},
+        {"data_offsets": [-4, 12]},
+        {"data_offsets": "x"},
+        {"shape": [2, -2]},
+        {"shape": 4},
+        {"shape": []},
+        {"shape": [2.0, 2]},
+        {"shape": None},
+        {"data_offsets": [1e9, 1e9 + 16]},
+    ],
+)
 def test_impossible_safetensors_entries(tmp_path, change):
     entry = {"dtype": "F32", "shape": [2, 2], "data_offsets": [0, 16]} | change
     text = json.dumps({"a": entry}).encode()
@@ -253,17 +345,17 @@ def evil_pickles():
     yield pickle.dumps(_Evil(), 2)
     yield pickle.dumps(_Evil(), 4)
     yield b"cos\nsystem\n(S'true'\ntR."
-    yield b"ctorch._utils\n_rebuild_tensor_v2\n(K\x01K\x01K\x01K\x01tR."                 # not what it expects
-    yield b"ctorch\nLongStorage\n)R."                                                   # a name, called
-    yield b"\x80\x04\x8e" + struct.pack("<Q", 1 << 60) + b"x."                          # bytes without end
-    yield b"\x80\x02X\xff\xff\xff\x7fx."                                                # text without end
+    yield b"ctorch._utils\n_rebuild_tensor_v2\n(K\x01K\x01K\x01K\x01tR."  # not what it expects
+    yield b"ctorch\nLongStorage\n)R."  # a name, called
+    yield b"\x80\x04\x8e" + struct.pack("<Q", 1 << 60) + b"x."  # bytes without end
+    yield b"\x80\x02X\xff\xff\xff\x7fx."  # text without end
     yield b"(" * 1000 + b"."
-    yield b"\x80\x02}q\x00h\x07."                                                       # a memo that is not there
+    yield b"\x80\x02}q\x00h\x07."  # a memo that is not there
     yield b"\x80\x02]q\x00h\x00ah\x00s."
-    yield b"\x80\x02Nr\xff\xff\xff\x7f."                                                # a memo of 2^31 places
-    yield b"\x80\x02}" + b")" + b"\x85" * 300_000 + b"Ns."                               # a key that hashes without end
+    yield b"\x80\x02Nr\xff\xff\xff\x7f."  # a memo of 2^31 places
+    yield b"\x80\x02}" + b")" + b"\x85" * 300_000 + b"Ns."  # a key that hashes without end
     yield b"\x80\x02}\x8c\x01a" + rebuilt + b"(]\x8c\x010\x86K\x00))tRs."  # a list for a type
-    yield b"\x80\x02}\x8c\x01a" + rebuilt + b"(\x8c\x0cFloatStorageK\x00\x86K\x00))tRs."    # a number for a key
+    yield b"\x80\x02}\x8c\x01a" + rebuilt + b"(\x8c\x0cFloatStorageK\x00\x86K\x00))tRs."  # a number for a key
     yield b""
 
 
@@ -295,8 +387,10 @@ def test_tensors_that_a_pickle_misplaces(tmp_path):
     path.write_bytes(torch_file({"a": good}, zipfile.ZIP_DEFLATED))
     with pytest.raises(ModelError, match="compressed"):
         read_torch(path)
-    for wrong, reason in ((torch_file({"a": good.T}), "not in order"),
-                          (whole.replace(b"codec/data/0", b"codec/data/1"), "missing")):
+    for wrong, reason in (
+        (torch_file({"a": good.T}), "not in order"),
+        (whole.replace(b"codec/data/0", b"codec/data/1"), "missing"),
+    ):
         path.write_bytes(wrong)
         with pytest.raises(ModelError, match=f"'a'.*{reason}"):
             read_torch(path)
@@ -306,7 +400,7 @@ def test_cut_and_changed_torch_files(tmp_path):
     path, whole = tmp_path / "codec.pth", torch_file({"a": np.ones((4, 6), np.float32)})
     rng = np.random.default_rng(1)
     for i in range(200):
-        data = bytearray(whole[:rng.integers(1, len(whole))] if i % 4 == 0 else whole)
+        data = bytearray(whole[: rng.integers(1, len(whole))] if i % 4 == 0 else whole)
         for at in rng.integers(0, len(data), 2):
             data[at] = rng.integers(256)
         path.write_bytes(data)

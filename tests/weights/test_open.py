@@ -40,9 +40,24 @@ def refused(path, reason, **options):
 
 
 def test_every_size_comes_from_the_file(path):
-    c = config(path, layers=3, fast_layers=1, dim=96, heads=6, kv_heads=3, head_dim=20, fast_dim=64, codebooks=4,
-               codebook_size=128, vocab=1300, context=99, qk_norm=False, fast_qk_norm=True, scale=False,
-               norm_fast_input=False)
+    c = config(
+        path,
+        layers=3,
+        fast_layers=1,
+        dim=96,
+        heads=6,
+        kv_heads=3,
+        head_dim=20,
+        fast_dim=64,
+        codebooks=4,
+        codebook_size=128,
+        vocab=1300,
+        context=99,
+        qk_norm=False,
+        fast_qk_norm=True,
+        scale=False,
+        norm_fast_input=False,
+    )
     assert (c.slow.dim, c.slow.layers, c.slow.heads, c.slow.kv_heads, c.slow.head_dim) == (96, 3, 6, 3, 20)
     assert (c.fast.dim, c.fast.layers, c.fast.head_dim, c.fast.ffn_dim) == (64, 1, 20, 192)
     assert (c.slow.qk_norm, c.fast.qk_norm) == (False, True)
@@ -68,10 +83,17 @@ def test_head_dim_is_what_the_weights_have(path):
 
 
 def test_missing_keys_take_the_values_of_s2_pro(path):
-    kept = {"fish_speech.scale_codebook_embeddings": None, "fish_speech.norm_fastlayer_input": None,
-            "fish_speech.attention_qk_norm": None, "fish_speech.fast_attention_qk_norm": None,
-            "fish-speech.rope.freq_base": None, "fish-speech.context_length": None, "general.name": None,
-            "fish_speech.codec.sample_rate": None, "fish_speech.codec.encoder_rates": None}
+    kept = {
+        "fish_speech.scale_codebook_embeddings": None,
+        "fish_speech.norm_fastlayer_input": None,
+        "fish_speech.attention_qk_norm": None,
+        "fish_speech.fast_attention_qk_norm": None,
+        "fish-speech.rope.freq_base": None,
+        "fish-speech.context_length": None,
+        "general.name": None,
+        "fish_speech.codec.sample_rate": None,
+        "fish_speech.codec.encoder_rates": None,
+    }
     c = config(path, metadata=kept)
     assert c.scale_codebook_embeddings and c.norm_fast_input and c.slow.qk_norm and not c.fast.qk_norm
     assert c.slow.rope_base == 1e6 and c.context_length == 32768 and c.name == ModelConfig().name
@@ -93,8 +115,9 @@ def test_a_codec_alone_and_a_model_without_one(path):
     assert config(path, codec=False).codec is None
 
 
-@pytest.mark.parametrize("kind", ["f32", "f16", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q2_k", "q3_k", "q4_k",
-                                  "q5_k", "q6_k"])
+@pytest.mark.parametrize(
+    "kind", ["f32", "f16", "bf16", "q4_0", "q4_1", "q5_0", "q5_1", "q8_0", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k"]
+)
 def test_every_type_opens_with_exact_values(path, kind):
     make_model(path, type=kind, codec=False, layers=1, fast_layers=1)
     with open_checkpoint(path) as checkpoint:
@@ -107,8 +130,10 @@ def test_every_type_opens_with_exact_values(path, kind):
 def test_shapes_are_as_pytorch_has_them(path):
     """ggml's tools drop leading dimensions of one; the networks see them all the same."""
     metadata, tensors = model_parts()
-    trimmed = [(name, shape[1:] if shape[0] == 1 and len(shape) > 1 else shape, kind, body)
-               for name, shape, kind, body in tensors]
+    trimmed = [
+        (name, shape[1:] if shape[0] == 1 and len(shape) > 1 else shape, kind, body)
+        for name, shape, kind, body in tensors
+    ]
     assert trimmed != tensors
     path.write_bytes(gguf_bytes(metadata, trimmed))
     with open_checkpoint(path) as checkpoint:
@@ -131,15 +156,17 @@ REFUSED = {
     "no architecture": ({"general.architecture": None}, "no architecture"),
     "more layers than tensors": ({S + "block_count": 4000}, "4002 layers"),
     "one layer too many": ({S + "block_count": 3}, "'layers.2.attention_norm.weight' is missing"),
-    "layers without limit": ({S + "block_count": 2 ** 32 - 1}, "block_count"),
+    "layers without limit": ({S + "block_count": 2**32 - 1}, "block_count"),
     "width": ({S + "embedding_length": 60}, "'embeddings.weight' has shape"),
     "width 0": ({S + "embedding_length": 0}, "embedding_length"),
     "width as text": ({S + "embedding_length": "64"}, "embedding_length.*whole number"),
     "width as truth": ({S + "embedding_length": True}, "embedding_length.*whole number"),
     "width as list": ({S + "embedding_length": (64,)}, "embedding_length.*whole number"),
     "heads": ({S + "attention.head_count": 3}, "heads"),
-    "head_dim odd": ({S + "attention.head_count": 64, S + "attention.head_count_kv": 32,
-                      R + "attention_qk_norm": False}, "head_dim 1 "),
+    "head_dim odd": (
+        {S + "attention.head_count": 64, S + "attention.head_count_kv": 32, R + "attention_qk_norm": False},
+        "head_dim 1 ",
+    ),
     "rope base": ({S + "rope.freq_base": -1.0}, "freq_base"),
     "rope base infinite": ({S + "rope.freq_base": float("inf")}, "freq_base"),
     "eps not a number": ({S + "attention.layer_norm_rms_epsilon": float("nan")}, "epsilon"),
@@ -166,16 +193,31 @@ def test_sizes_that_cannot_be(path, case):
     refused(path, reason, metadata=keys)
 
 
-@pytest.mark.parametrize("name", ["embeddings.weight", "layers.1.feed_forward.w3.weight",
-                                  "layers.0.attention.q_norm.weight", "fast_output.weight", "norm.weight", "c.quantizer.pre_module.norm.weight",
-                                  "c.quantizer.quantizer.quantizers.8.codebook.weight", "c.decoder.model.0.conv.bias"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "embeddings.weight",
+        "layers.1.feed_forward.w3.weight",
+        "layers.0.attention.q_norm.weight",
+        "fast_output.weight",
+        "norm.weight",
+        "c.quantizer.pre_module.norm.weight",
+        "c.quantizer.quantizer.quantizers.8.codebook.weight",
+        "c.decoder.model.0.conv.bias",
+    ],
+)
 def test_a_missing_tensor_is_named(path, name):
     refused(path, f"'{name}' is missing", drop=[name])
 
 
 def test_networks_of_unlike_width_need_a_projection(path):
-    refused(path, "'fast_project_in.weight' is missing", fast_dim=32, drop=["fast_project_in.weight"],
-            metadata={R + "fast_project_in": False})
+    refused(
+        path,
+        "'fast_project_in.weight' is missing",
+        fast_dim=32,
+        drop=["fast_project_in.weight"],
+        metadata={R + "fast_project_in": False},
+    )
 
 
 def test_an_output_head_of_its_own_is_refused(path):
@@ -188,8 +230,11 @@ def test_an_output_head_of_its_own_is_refused(path):
 
 
 def test_unlike_codec_modules(path):
-    refused(path, "pre_module has 1 layers but its post_module 2",
-            drop=["c.quantizer.pre_module.layers.1.attention.wqkv.weight"])
+    refused(
+        path,
+        "pre_module has 1 layers but its post_module 2",
+        drop=["c.quantizer.pre_module.layers.1.attention.wqkv.weight"],
+    )
 
 
 def test_a_head_dim_that_no_tensor_pays_for(path):
@@ -243,9 +288,9 @@ def test_random_changes_never_escape(path):
         changed = bytearray(data)
         for _ in range(rng.randint(1, 3)):
             at = rng.randrange(end)
-            number = struct.pack("<Q", rng.choice([0, 1, 2 ** 32 - 1, 2 ** 63]))
+            number = struct.pack("<Q", rng.choice([0, 1, 2**32 - 1, 2**63]))
             patch = rng.choice([bytes([rng.randrange(256)]), number])
-            changed[at:at + len(patch)] = patch
+            changed[at : at + len(patch)] = patch
         path.write_bytes(changed)
         try:
             with open_checkpoint(path) as checkpoint:

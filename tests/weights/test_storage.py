@@ -17,8 +17,13 @@ def part(kind, role="matrix", elements=N):
     return Part(elements, elements // block * size, kind, role)
 
 
-PARTS = {"layers.0.a": part(T.Q4_K), "layers.0.b": part(T.Q6_K), "fast_layers.0.a": part(T.Q4_K),
-         "embeddings.weight": part(T.Q6_K, "table"), "norm.weight": part(T.F16, "other", 256)}
+PARTS = {
+    "layers.0.a": part(T.Q4_K),
+    "layers.0.b": part(T.Q6_K),
+    "fast_layers.0.a": part(T.Q4_K),
+    "embeddings.weight": part(T.Q6_K, "table"),
+    "norm.weight": part(T.F16, "other", 256),
+}
 LEAST = N * 6 // 8 * 2 + N * 210 // 256 * 2 + 4 * 256
 
 
@@ -31,8 +36,13 @@ def test_the_least_that_a_model_needs():
         plan(PARTS, LEAST - 1, "model.gguf")
     with pytest.raises(ModelError, match=r"3.3 MB .* 1.0 kB are allowed"):
         plan(PARTS, 1000, "model.gguf")
-    assert forms(LEAST) == {"layers.0.a": "packed", "layers.0.b": "packed", "fast_layers.0.a": "packed",
-                            "embeddings.weight": "table", "norm.weight": "packed"}
+    assert forms(LEAST) == {
+        "layers.0.a": "packed",
+        "layers.0.b": "packed",
+        "fast_layers.0.a": "packed",
+        "embeddings.weight": "table",
+        "norm.weight": "packed",
+    }
 
 
 def test_memory_is_spent_where_it_helps_most():

@@ -3,6 +3,7 @@
 Every stage keeps its result in the work folder and is skipped or resumed when that is there; figures.json collects what
 each stage measured. Training takes about two hours on one CPU core.
 """
+
 import shutil
 import sys
 
@@ -13,6 +14,7 @@ VOICE_FILES = ("*.s2voice", "*.flac")
 
 def finished(name, steps):
     import torch
+
     path = config.work(name)
     return path.exists() and torch.load(path, weights_only=False)["step"] >= steps
 
@@ -30,7 +32,7 @@ def exists(name):
     return lambda: config.work(name).exists()
 
 
-STAGES = {                          # name: (is it done?, what to do)
+STAGES = {  # name: (is it done?, what to do)
     "corpus": (lambda: False, corpus.run),
     "books": (exists("books.npz"), codes.run_books),
     "codes": (exists("codes.npz"), codes.run),

@@ -1,4 +1,5 @@
 """Word errors by an outside recognizer (moonshine-voice, its model is inside the wheel)."""
+
 import os
 import re
 
@@ -13,7 +14,10 @@ def hear(samples, rate):
     global _transcriber
     if _transcriber is None:
         from moonshine_voice import ModelArch, Transcriber, get_assets_path
-        _transcriber = Transcriber(model_path=os.path.join(str(get_assets_path()), "tiny-en"), model_arch=ModelArch.TINY)
+
+        _transcriber = Transcriber(
+            model_path=os.path.join(str(get_assets_path()), "tiny-en"), model_arch=ModelArch.TINY
+        )
     x = resample_poly(np.asarray(samples, np.float64), 320, rate * 320 // 16000)
     pad = np.zeros(4000)
     x = np.concatenate([pad, x, pad]).astype(np.float32)

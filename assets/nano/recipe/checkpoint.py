@@ -5,6 +5,7 @@
 Weights are kept as float16, without the optimizer's state. After `restore`, raise a stage's STEPS and run it: corpus and
 codes are made again from the teacher (the books and durations are the kept ones, so the codes stay the same).
 """
+
 import gzip
 import shutil
 import sys
@@ -38,8 +39,12 @@ def save():
         state.pop("optimizer", None)
         torch.save(halved(state), FOLDER / name)
     books = np.load(config.work("books.npz"))
-    np.savez_compressed(FOLDER / "books.npz", semantic=books["semantic"].astype(np.float16),
-                        details=books["details"].astype(np.float16), groups=books["groups"])
+    np.savez_compressed(
+        FOLDER / "books.npz",
+        semantic=books["semantic"].astype(np.float16),
+        details=books["details"].astype(np.float16),
+        groups=books["groups"],
+    )
     for name in TABLES:
         with open(config.work(name), "rb") as source, gzip.GzipFile(FOLDER / (name + ".gz"), "wb", mtime=0) as target:
             shutil.copyfileobj(source, target)
@@ -49,8 +54,12 @@ def restore():
     for name in NETWORKS:
         torch.save(whole(torch.load(FOLDER / name, weights_only=False)), config.work(name))
     books = np.load(FOLDER / "books.npz")
-    np.savez(config.work("books.npz"), semantic=books["semantic"].astype(np.float32),
-             details=books["details"].astype(np.float32), groups=books["groups"])
+    np.savez(
+        config.work("books.npz"),
+        semantic=books["semantic"].astype(np.float32),
+        details=books["details"].astype(np.float32),
+        groups=books["groups"],
+    )
     for name in TABLES:
         with gzip.open(FOLDER / (name + ".gz")) as source, open(config.work(name), "wb") as target:
             shutil.copyfileobj(source, target)

@@ -5,6 +5,7 @@ few kinds. A code therefore says what is spoken and how far the phone has come. 
 the class's mean leaves of the features, by residual k-means over all frames. All are computed on the teacher's own
 voice, so the same words have the same codes whoever speaks; the speaker has a book of his own (speakers.py).
 """
+
 import json
 import sys
 
@@ -17,8 +18,8 @@ from .vocoder import BANDS, KNOTS
 SEMANTIC = 1024
 DETAIL_BOOKS = 2
 DETAIL = 256
-FLOOR = -8.5             # log amplitudes below are silence
-APERIODICITY = 2.0       # its weight against the envelope in distances
+FLOOR = -8.5  # log amplitudes below are silence
+APERIODICITY = 2.0  # its weight against the envelope in distances
 WIDTH = 2 * BANDS * KNOTS
 
 
@@ -63,7 +64,7 @@ def nearest(x, centre):
     out = np.empty(len(x), np.int64)
     half = 0.5 * np.square(centre).sum(1)
     for at in range(0, len(x), 8192):
-        out[at:at + 8192] = (half - x[at:at + 8192] @ centre.T).argmin(1)
+        out[at : at + 8192] = (half - x[at : at + 8192] @ centre.T).argmin(1)
     return out
 
 
@@ -100,7 +101,7 @@ class Books:
         if key in self.groups:
             return self.groups[key]
         name, n, place = key.split()
-        for m in (3, 4, 2, 1):                       # a state never seen: the same phone at another length
+        for m in (3, 4, 2, 1):  # a state never seen: the same phone at another length
             for other in (place, "0"):
                 if f"{name} {m} {other}" in self.groups:
                     return self.groups[f"{name} {m} {other}"]
@@ -178,9 +179,14 @@ def run():
         named += n
         codes += [books.encode(k, v) for k, v in laid]
     end = np.cumsum([c.shape[1] for c in codes])
-    np.savez(config.work("codes.npz"), text=np.array(texts), phones=np.array([" ".join(n) for n, _ in named]),
-             lengths=np.array([" ".join(map(str, n)) for _, n in named]), codes=np.concatenate(codes, 1).astype(np.int16),
-             end=end)
+    np.savez(
+        config.work("codes.npz"),
+        text=np.array(texts),
+        phones=np.array([" ".join(n) for n, _ in named]),
+        lengths=np.array([" ".join(map(str, n)) for _, n in named]),
+        codes=np.concatenate(codes, 1).astype(np.int16),
+        end=end,
+    )
     config.note("codes", utterances=len(texts), frames=int(end[-1]))
 
 
@@ -189,8 +195,10 @@ def load():
     z = np.load(config.work("codes.npz"))
     at = np.concatenate([[0], z["end"]])
     codes = z["codes"]
-    return [(str(t), p.split(), [int(x) for x in n.split()], codes[:, at[i]:at[i + 1]])
-            for i, (t, p, n) in enumerate(zip(z["text"], z["phones"], z["lengths"]))]
+    return [
+        (str(t), p.split(), [int(x) for x in n.split()], codes[:, at[i] : at[i + 1]])
+        for i, (t, p, n) in enumerate(zip(z["text"], z["phones"], z["lengths"]))
+    ]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 """Where the work goes and how large each stage is."""
+
 import json
 import os
 from pathlib import Path
@@ -10,11 +11,11 @@ WORK = Path(os.environ.get("NANO_WORK", "nano-work"))
 UTTERANCES = 8000
 LONG_UTTERANCES = 1500
 SHARD = 250
-VALIDATION = 100          # the last utterances of the corpus
+VALIDATION = 100  # the last utterances of the corpus
 LEXICON_WORDS = 8000
 TEMPO = 1.1
 SHARDS = (UTTERANCES + LONG_UTTERANCES) // SHARD
-BOOK_SHARDS = 20         # shards that durations and codebooks are learned from
+BOOK_SHARDS = 20  # shards that durations and codebooks are learned from
 
 
 def work(name):

@@ -1,4 +1,5 @@
 """Stage 1: the teacher speaks the corpus. Each shard holds texts, phones with end times, and the 5 ms analysis."""
+
 import multiprocessing
 import sys
 import time
@@ -22,14 +23,17 @@ def make(index):
     if shard_path(index).exists():
         return 0.0
     begun = time.time()
-    texts = text.corpus(config.UTTERANCES, config.LONG_UTTERANCES)[index * config.SHARD:(index + 1) * config.SHARD]
+    texts = text.corpus(config.UTTERANCES, config.LONG_UTTERANCES)[index * config.SHARD : (index + 1) * config.SHARD]
     spoken = [one(t) for t in texts]
-    np.savez(shard_path(index).with_suffix(".tmp.npz"), text=np.array(texts),
-             phones=np.array([" ".join(s[0]) for s in spoken]),
-             phone_end=np.array([len(s[0]) for s in spoken]).cumsum(),
-             ends=np.concatenate([s[1] for s in spoken]).astype(np.float32),
-             analysis_end=np.array([len(s[2]) for s in spoken]).cumsum(),
-             analysis=np.concatenate([s[2] for s in spoken]))
+    np.savez(
+        shard_path(index).with_suffix(".tmp.npz"),
+        text=np.array(texts),
+        phones=np.array([" ".join(s[0]) for s in spoken]),
+        phone_end=np.array([len(s[0]) for s in spoken]).cumsum(),
+        ends=np.concatenate([s[1] for s in spoken]).astype(np.float32),
+        analysis_end=np.array([len(s[2]) for s in spoken]).cumsum(),
+        analysis=np.concatenate([s[2] for s in spoken]),
+    )
     shard_path(index).with_suffix(".tmp.npz").rename(shard_path(index))
     return time.time() - begun
 
@@ -53,8 +57,8 @@ def load(indices=None):
         analysis_at = np.concatenate([[0], z["analysis_end"]])
         analysis, ends = z["analysis"], z["ends"]
         for i, (sentence, names) in enumerate(zip(z["text"], z["phones"])):
-            phones = list(zip(names.split(), ends[phone_at[i]:phone_at[i + 1]].tolist()))
-            out.append((str(sentence), phones, analysis[analysis_at[i]:analysis_at[i + 1]]))
+            phones = list(zip(names.split(), ends[phone_at[i] : phone_at[i + 1]].tolist()))
+            out.append((str(sentence), phones, analysis[analysis_at[i] : analysis_at[i + 1]]))
     return out
 
 

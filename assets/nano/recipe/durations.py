@@ -3,13 +3,14 @@
 The teacher's own lengths vary with stress and position; means make the rhythm a little more even and, above all, easy
 to foresee from the phones alone.
 """
+
 import collections
 import json
 
 from . import config
 from .grid import SILENCE
 
-PRIOR = 3.0           # a context with n examples weighs n / (n + PRIOR) against the wider context
+PRIOR = 3.0  # a context with n examples weighs n / (n + PRIOR) against the wider context
 
 
 def contexts(previous, name, following):

@@ -5,6 +5,7 @@
 Run in assets/nano with the recipe's requirements; `s2mlx` must be on the PATH (or named by S2MLX). Gates that need a
 reference clip make it with flite. --short: three sentences for "speech" alone, as CI runs it.
 """
+
 import json
 import os
 import shutil
@@ -56,16 +57,25 @@ def spoken(gate, sentences, folder, *more):
     for text, h in zip(sentences, heard):
         if asr.words(text) != asr.words(h):
             print(f"    {text}\n      {h}")
-    report(gate, sentences=len(sentences), wer=round(asr.word_error_rate(sentences, heard), 3), stopped=sum(ends),
-           skips_or_repeats=len(broken))
+    report(
+        gate,
+        sentences=len(sentences),
+        wer=round(asr.word_error_rate(sentences, heard), 3),
+        stopped=sum(ends),
+        skips_or_repeats=len(broken),
+    )
     return asr.word_error_rate(sentences, heard), all(ends)
 
 
 def longest_run(wanted, heard):
     """The longest run of words that are only in one of the two."""
     import difflib
-    runs = [abs((j - i) - (n - m)) for tag, i, j, m, n in difflib.SequenceMatcher(None, wanted, heard, False).get_opcodes()
-            if tag != "equal"]
+
+    runs = [
+        abs((j - i) - (n - m))
+        for tag, i, j, m, n in difflib.SequenceMatcher(None, wanted, heard, False).get_opcodes()
+        if tag != "equal"
+    ]
     return max(runs, default=0)
 
 
@@ -84,15 +94,22 @@ def voices(folder):
 
 def locked(text, speaker):
     from . import grid
-    return np.clip(vocoder.synthesize(grid.utterance(text, config.TEMPO)[2], *speakers.pair(speaker)) * speakers.GAIN, -1, 1)
+
+    return np.clip(
+        vocoder.synthesize(grid.utterance(text, config.TEMPO)[2], *speakers.pair(speaker)) * speakers.GAIN, -1, 1
+    )
 
 
 def vocoder_gate(folder):
     for name, sentences in (("everyday", EVERYDAY), ("harder", HARDER)):
         for speaker in (speakers.DEFAULT, speakers.SHIPPED["marcus"]):
             heard = [asr.hear(locked(t, speaker), vocoder.RATE) for t in sentences]
-            report("vocoder", sentences=name, speaker=speakers.pair(speaker),
-                   wer=round(asr.word_error_rate(sentences, heard), 3))
+            report(
+                "vocoder",
+                sentences=name,
+                speaker=speakers.pair(speaker),
+                wer=round(asr.word_error_rate(sentences, heard), 3),
+            )
 
 
 def codec(folder):
@@ -107,13 +124,19 @@ def codec(folder):
                 product("decode", codes, "-o", out, "-m", MODEL)
                 named.append(np.mean(np.load(codes)[1] == speaker))
                 heard.append(asr.hear(*soundfile.read(out)))
-            report("codec", sentences=name, speaker=speakers.pair(speaker), speaker_right=round(float(np.mean(named)), 3),
-                   wer=round(asr.word_error_rate(sentences, heard), 3))
+            report(
+                "codec",
+                sentences=name,
+                speaker=speakers.pair(speaker),
+                speaker_right=round(float(np.mean(named)), 3),
+                wer=round(asr.word_error_rate(sentences, heard), 3),
+            )
 
 
 def pitch_class(samples, rate):
     """The class nearest to the median pitch of the sound."""
     from .teacher import pyworld
+
     f0, t = pyworld.dio(np.asarray(samples, np.float64), rate, f0_floor=60, f0_ceil=320)
     f0 = pyworld.stonemask(np.asarray(samples, np.float64), f0, t, rate)
     classes = np.array(speakers.PITCHES)
@@ -135,14 +158,22 @@ def speaker(folder, pairs=40):
         side += (named[1] > speakers.MIDDLE) == (speakers.pair(who)[1] > speakers.MIDDLE)
         heard.append(asr.hear(samples, rate))
         wanted.append(text)
-    report("speaker", pairs=pairs, pitch_class=pitch / pairs, formant_side=side / pairs,
-           wer=round(asr.word_error_rate(wanted, heard), 3))
+    report(
+        "speaker",
+        pairs=pairs,
+        pitch_class=pitch / pairs,
+        formant_side=side / pairs,
+        wer=round(asr.word_error_rate(wanted, heard), 3),
+    )
 
 
 def outside(folder):
     """References that the model did not make: espeak-ng's voices and the teacher's colleagues."""
     ref = "Please put the small green bottle on the kitchen table."
-    makers = {f"espeak-ng {v}": ["espeak-ng", "-v", v, "-s", "145", "-w", "CLIP", ref] for v in ("en-us", "en-us+f3", "en-us+m3")}
+    makers = {
+        f"espeak-ng {v}": ["espeak-ng", "-v", v, "-s", "145", "-w", "CLIP", ref]
+        for v in ("en-us", "en-us+f3", "en-us+m3")
+    }
     makers |= {f"flite {v}": ["flite", "-voice", v, "-t", ref, "-o", "CLIP"] for v in ("slt", "awb", "kal16", "rms")}
     for name, command in makers.items():
         clip, codes = str(folder / "outside.wav"), folder / "outside.npy"
@@ -152,9 +183,14 @@ def outside(folder):
         for text in EVERYDAY[:6]:
             samples, rate, _ = say(text, folder / "out.wav", "--ref", clip, "--ref-text", ref, "--codes", codes)
             heard.append(asr.hear(samples, rate))
-        report("outside", reference=name, clip_pitch=from_pitch, spoken_pitch=pitch_class(samples, rate),
-               voice=speakers.pair(int(np.bincount(np.load(codes)[1]).argmax()) % speakers.COUNT),
-               wer=round(asr.word_error_rate(EVERYDAY[:6], heard), 3))
+        report(
+            "outside",
+            reference=name,
+            clip_pitch=from_pitch,
+            spoken_pitch=pitch_class(samples, rate),
+            voice=speakers.pair(int(np.bincount(np.load(codes)[1]).argmax()) % speakers.COUNT),
+            wer=round(asr.word_error_rate(EVERYDAY[:6], heard), 3),
+        )
 
 
 def speed(folder):
@@ -162,13 +198,26 @@ def speed(folder):
     best = min(runs, key=lambda r: r["rtf"])
     begun = time.perf_counter()
     say("Hello there.", folder / "speed.wav")
-    whole = time.perf_counter() - begun                    # more than the time to first audio from a cold start
-    report("speed", rtf=round(best["rtf"], 3), time_to_first_audio=round(min(r["time_to_first_audio"] for r in runs), 3),
-           load_seconds=round(min(r["load_seconds"] for r in runs), 3), whole_command=round(whole, 2))
+    whole = time.perf_counter() - begun  # more than the time to first audio from a cold start
+    report(
+        "speed",
+        rtf=round(best["rtf"], 3),
+        time_to_first_audio=round(min(r["time_to_first_audio"] for r in runs), 3),
+        load_seconds=round(min(r["load_seconds"] for r in runs), 3),
+        whole_command=round(whole, 2),
+    )
 
 
-GATES = dict(speech=speech, longer=longer, voices=voices, vocoder=vocoder_gate, codec=codec, speaker=speaker,
-             outside=outside, speed=speed)
+GATES = dict(
+    speech=speech,
+    longer=longer,
+    voices=voices,
+    vocoder=vocoder_gate,
+    codec=codec,
+    speaker=speaker,
+    outside=outside,
+    speed=speed,
+)
 
 
 def main(arguments):

@@ -1,4 +1,5 @@
 """Stage 7: the trained networks as one GGUF file in the S2 layout (model.md, section 5): Q8_0 and f16."""
+
 import gguf
 import numpy as np
 import torch
@@ -9,8 +10,16 @@ from .nets.codec import Codec, CodecSizes
 from .nets.dual_ar import ARSizes, DualAR
 
 SAMPLING = dict(temperature=0.3, top_p=0.6, top_k=10)
-PASS_SECONDS = 7.0            # of speech in one pass, by the product's estimate: longer texts are cut at sentence ends
-QUANTIZED = ("wqkv.weight", "wo.weight", "w1.weight", "w2.weight", "w3.weight", "fast_output.weight", "embeddings.weight")
+PASS_SECONDS = 7.0  # of speech in one pass, by the product's estimate: longer texts are cut at sentence ends
+QUANTIZED = (
+    "wqkv.weight",
+    "wo.weight",
+    "w1.weight",
+    "w2.weight",
+    "w3.weight",
+    "fast_output.weight",
+    "embeddings.weight",
+)
 
 
 def metadata(w, ar, codec):
@@ -21,8 +30,13 @@ def metadata(w, ar, codec):
     w.add_license("Apache-2.0")
     w.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
     p = "fish-speech."
-    for name, value in dict(context_length=ar.context, embedding_length=ar.dim, feed_forward_length=ar.ffn,
-                            block_count=ar.layers, vocab_size=ar.vocab).items():
+    for name, value in dict(
+        context_length=ar.context,
+        embedding_length=ar.dim,
+        feed_forward_length=ar.ffn,
+        block_count=ar.layers,
+        vocab_size=ar.vocab,
+    ).items():
         u(p + name, value)
     u(p + "attention.head_count", ar.heads)
     u(p + "attention.head_count_kv", ar.kv_heads)
@@ -30,26 +44,49 @@ def metadata(w, ar, codec):
     f(p + "attention.layer_norm_rms_epsilon", ar.eps)
     p = "fish_speech."
     w.add_string(p + "model_type", "dual_ar")
-    for name, value in dict(codebook_size=ar.codebook_size, num_codebooks=ar.codebooks, semantic_begin_id=ar.semantic_begin,
-                            semantic_end_id=ar.semantic_end, audio_pad_token_id=vocab["<|audio_pad|>"],
-                            fast_context_length=ar.codebooks + 1, fast_embedding_length=ar.fast_dim,
-                            fast_feed_forward_length=ar.fast_ffn, fast_block_count=ar.fast_layers,
-                            fast_head_count=ar.fast_heads, fast_head_count_kv=ar.fast_kv_heads,
-                            fast_head_dim=ar.fast_head_dim).items():
+    for name, value in dict(
+        codebook_size=ar.codebook_size,
+        num_codebooks=ar.codebooks,
+        semantic_begin_id=ar.semantic_begin,
+        semantic_end_id=ar.semantic_end,
+        audio_pad_token_id=vocab["<|audio_pad|>"],
+        fast_context_length=ar.codebooks + 1,
+        fast_embedding_length=ar.fast_dim,
+        fast_feed_forward_length=ar.fast_ffn,
+        fast_block_count=ar.fast_layers,
+        fast_head_count=ar.fast_heads,
+        fast_head_count_kv=ar.fast_kv_heads,
+        fast_head_dim=ar.fast_head_dim,
+    ).items():
         u(p + name, value)
-    for name, value in dict(scale_codebook_embeddings=True, norm_fastlayer_input=True, tie_word_embeddings=True,
-                            attention_qk_norm=True, fast_tie_word_embeddings=False, fast_attention_qk_norm=False,
-                            fast_attention_qkv_bias=False, fast_attention_o_bias=False,
-                            fast_project_in=ar.fast_project_in).items():
+    for name, value in dict(
+        scale_codebook_embeddings=True,
+        norm_fastlayer_input=True,
+        tie_word_embeddings=True,
+        attention_qk_norm=True,
+        fast_tie_word_embeddings=False,
+        fast_attention_qk_norm=False,
+        fast_attention_qkv_bias=False,
+        fast_attention_o_bias=False,
+        fast_project_in=ar.fast_project_in,
+    ).items():
         b(p + name, value)
     f(p + "fast_rope_freq_base", ar.rope_base)
     f(p + "fast_layer_norm_rms_eps", ar.eps)
     c = p + "codec."
-    for name, value in dict(sample_rate=codec.sample_rate, hop_length=codec.hop, frame_length=codec.hop,
-                            encoder_dim=codec.encoder_dim, decoder_dim=codec.decoder_dim, latent_dim=codec.latent,
-                            quantizer_input_dim=codec.latent, quantizer_codebook_dim=codec.code_dim,
-                            quantizer_residual_codebooks=codec.books, quantizer_residual_codebook_size=codec.residual,
-                            quantizer_semantic_codebook_size=codec.semantic).items():
+    for name, value in dict(
+        sample_rate=codec.sample_rate,
+        hop_length=codec.hop,
+        frame_length=codec.hop,
+        encoder_dim=codec.encoder_dim,
+        decoder_dim=codec.decoder_dim,
+        latent_dim=codec.latent,
+        quantizer_input_dim=codec.latent,
+        quantizer_codebook_dim=codec.code_dim,
+        quantizer_residual_codebooks=codec.books,
+        quantizer_residual_codebook_size=codec.residual,
+        quantizer_semantic_codebook_size=codec.semantic,
+    ).items():
         u(c + name, value)
     w.add_array(c + "encoder_rates", list(codec.encoder_rates))
     w.add_array(c + "decoder_rates", list(codec.decoder_rates))
@@ -64,9 +101,15 @@ def metadata(w, ar, codec):
     f(t + "rope_freq_base", 1e4)
     f(t + "layer_norm_rms_eps", 1e-5)
     r = c + "rvq_transformer."
-    for name, value in dict(window_size=codec.window, block_size=2048, n_layer=codec.layers,
-                            n_head=codec.latent // codec.head_dim, head_dim=codec.head_dim, dim=codec.latent,
-                            feed_forward_length=codec.ffn).items():
+    for name, value in dict(
+        window_size=codec.window,
+        block_size=2048,
+        n_layer=codec.layers,
+        n_head=codec.latent // codec.head_dim,
+        head_dim=codec.head_dim,
+        dim=codec.latent,
+        feed_forward_length=codec.ffn,
+    ).items():
         u(r + name, value)
     i32(r + "n_local_heads", -1)
     f(r + "rope_freq_base", 1e4)
@@ -108,7 +151,7 @@ def load():
         weights = {**weights, **listening["parts"]}
     codec = Codec(CodecSizes(**parts["sizes"]))
     codec.load_state_dict(weights, strict=False)
-    voices = codec.quantizer.books()[1].codebook.weight        # equal rows: the search finds the first, a speaker's own
+    voices = codec.quantizer.books()[1].codebook.weight  # equal rows: the search finds the first, a speaker's own
     voices.data.copy_(voices.data[torch.arange(len(voices)) % speakers.COUNT])
     return ar.eval(), codec.eval()
 

@@ -1,4 +1,5 @@
 """Speech on the frame grid: every phone lasts a whole number of frames, so the same phone always falls the same way."""
+
 import numpy as np
 
 from . import teacher
@@ -6,7 +7,7 @@ from .vocoder import FRAME, KNOTS, RATE
 
 FRAME_SECONDS = FRAME / RATE
 MAX_FRAMES = 5
-LEAD, PAUSE, TAIL = 2, 4, 3      # frames of silence before, inside and after an utterance
+LEAD, PAUSE, TAIL = 2, 4, 3  # frames of silence before, inside and after an utterance
 SILENCE = "pau"
 
 
@@ -33,10 +34,10 @@ def lay(phones, analysis, tempo=1.0, durations=None):
         edges = np.linspace(start, end, n * KNOTS + 1) * 1000 / teacher.STEP_MS + 0.5
         edges = np.clip(edges, 0, len(analysis))
         low = np.minimum(edges.astype(int), len(analysis) - 1)
-        total = mean[low] + (edges - low)[:, None] * analysis[low]          # integral of the analysis up to each edge
+        total = mean[low] + (edges - low)[:, None] * analysis[low]  # integral of the analysis up to each edge
         width = np.maximum(np.diff(edges), 1e-6)[:, None]
         inside = np.diff(total, axis=0) / width
-        empty = (np.diff(edges) < 1e-3)
+        empty = np.diff(edges) < 1e-3
         inside[empty] = analysis[low[:-1][empty]]
         names.append(name)
         lengths.append(n)

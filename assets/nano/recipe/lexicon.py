@@ -1,4 +1,5 @@
 """Pronunciations: the teacher's own phones for the common words, and letter rules learned from them for all others."""
+
 import collections
 import json
 import math
@@ -7,22 +8,30 @@ import subprocess
 
 from . import config, teacher, text
 
-PHONES = ("aa ae ah ao aw ax ay b ch d dh eh er ey f g hh ih iy jh k l m n ng ow oy p r s sh t th uh uw v w y z zh").split()
-IN_SENTENCES = {"a": "ax", "the": "dh ax", "of": "ah v", "from": "f r ah m", "or": "ao r"}      # not as when said alone
-CONTRACTIONS = ("i'm i've i'd i'll it's that's what's there's here's he's she's we're we've we'll you're you've you'll they're "
-                "they've don't doesn't didn't isn't aren't wasn't weren't can't couldn't won't wouldn't shouldn't haven't "
-                "hasn't let's o'clock who's where's how's i'd he'll she'll it'll we'd they'd they'll").split()
+PHONES = (
+    "aa ae ah ao aw ax ay b ch d dh eh er ey f g hh ih iy jh k l m n ng ow oy p r s sh t th uh uw v w y z zh"
+).split()
+IN_SENTENCES = {"a": "ax", "the": "dh ax", "of": "ah v", "from": "f r ah m", "or": "ao r"}  # not as when said alone
+CONTRACTIONS = (
+    "i'm i've i'd i'll it's that's what's there's here's he's she's we're we've we'll you're you've you'll they're "
+    "they've don't doesn't didn't isn't aren't wasn't weren't can't couldn't won't wouldn't shouldn't haven't "
+    "hasn't let's o'clock who's where's how's i'd he'll she'll it'll we'd they'd they'll"
+).split()
 RULE_CHUNK = 5
-RULE_GAIN = 4            # a rule must get at least so many more words right than it breaks
+RULE_GAIN = 4  # a rule must get at least so many more words right than it breaks
 
 
 def pronounce(words, batch=40):
     """-> {word: "ph on es"} as flite says each word alone"""
     found = {}
     for at in range(0, len(words), batch):
-        part = words[at:at + batch]
-        done = subprocess.run(["flite", "-voice", teacher.VOICE, "-ps", "-o", "none", "-t", " ".join(w + "." for w in part)],
-                              check=True, capture_output=True, text=True).stdout
+        part = words[at : at + batch]
+        done = subprocess.run(
+            ["flite", "-voice", teacher.VOICE, "-ps", "-o", "none", "-t", " ".join(w + "." for w in part)],
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         spoken = [s.strip() for s in re.split(r"\bpau\b", done) if s.strip()]
         if len(spoken) == len(part):
             found.update(zip(part, spoken))
@@ -47,14 +56,16 @@ def align(pairs, rounds=5):
                 for j in range(max(0, m - 2 * (n - i)), min(m, 2 * i) + 1):
                     for take in (0, 1, 2):
                         if j + take <= m:
-                            s = best[i][j] + (score[word[i], phones[j:j + take]] if turn else -abs(i / n - j / m) - (take != 1))
+                            s = best[i][j] + (
+                                score[word[i], phones[j : j + take]] if turn else -abs(i / n - j / m) - (take != 1)
+                            )
                             if s > best[i + 1][j + take]:
                                 best[i + 1][j + take], came[i + 1][j + take] = s, take
             if best[n][m] < -1e8:
                 continue
             j, parts = m, []
             for i in range(n, 0, -1):
-                parts.append(phones[j - came[i][j]:j])
+                parts.append(phones[j - came[i][j] : j])
                 j -= came[i][j]
             parts.reverse()
             aligned.append((word, parts))
@@ -62,7 +73,9 @@ def align(pairs, rounds=5):
         total = collections.Counter()
         for (letter, _), c in count.items():
             total[letter] += c
-        score = collections.defaultdict(lambda: math.log(1e-4), {k: math.log(c / total[k[0]]) for k, c in count.items()})
+        score = collections.defaultdict(
+            lambda: math.log(1e-4), {k: math.log(c / total[k[0]]) for k, c in count.items()}
+        )
     return aligned
 
 
@@ -73,9 +86,9 @@ def learn_rules(aligned):
         letters, marked = "^" + word + "$", [()] + [tuple(p) for p in parts] + [()]
         for i in range(len(letters)):
             for n in range(1, RULE_CHUNK + 1):
-                chunk = letters[i:i + n]
+                chunk = letters[i : i + n]
                 if len(chunk) == n and chunk.strip("^$"):
-                    seen[chunk][sum(marked[i:i + n], ())] += 1
+                    seen[chunk][sum(marked[i : i + n], ())] += 1
     rules = {}
     for chunk in sorted(seen, key=lambda c: (len(c), c)):
         best, right = seen[chunk].most_common(1)[0]
@@ -93,12 +106,12 @@ def spell(chunk, rules):
     """What shorter rules make of the letters, longest first from the left."""
     out, i = (), 0
     while i < len(chunk):
-        if chunk[i] in "^$" and not any(chunk[i:i + n] in rules for n in range(2, len(chunk) - i + 1)):
+        if chunk[i] in "^$" and not any(chunk[i : i + n] in rules for n in range(2, len(chunk) - i + 1)):
             i += 1
             continue
         for n in range(len(chunk) - i, 0, -1):
-            if chunk[i:i + n] in rules and n < len(chunk):
-                out += rules[chunk[i:i + n]]
+            if chunk[i : i + n] in rules and n < len(chunk):
+                out += rules[chunk[i : i + n]]
                 i += n
                 break
         else:
@@ -112,11 +125,11 @@ def apply_rules(word, rules):
     for chunk, phones in rules:
         at = 0
         while at + len(chunk) <= len(rest):
-            if rest[at:at + len(chunk)] == list(chunk):
+            if rest[at : at + len(chunk)] == list(chunk):
                 inner = list(phones)
                 keep_end = ["$"] if chunk.endswith("$") else []
                 keep_start = ["^"] if chunk.startswith("^") else []
-                rest[at:at + len(chunk)] = keep_start + [(p,) for p in inner] + keep_end
+                rest[at : at + len(chunk)] = keep_start + [(p,) for p in inner] + keep_end
                 at += len(keep_start) + len(inner)
             else:
                 at += 1
@@ -128,12 +141,12 @@ def run():
     names = {w.lower() for key in ("NAME", "MONTH", "DAY") for w in text.LISTS[key]}
     listed = {w.lower() for value in text.LISTS.values() for item in value for w in re.findall("[A-Za-z]+", item)}
     held = {w for t in text.EVERYDAY + text.LONGER + text.HARDER for w in re.findall("[a-z]+", t.lower())}
-    known = dict.fromkeys(words[:config.LEXICON_WORDS] + sorted(names | listed))
+    known = dict.fromkeys(words[: config.LEXICON_WORDS] + sorted(names | listed))
     said = pronounce(sorted(set(words) | set(known)) + CONTRACTIONS)
     said.update(IN_SENTENCES)
     entries = {w: said[w] for w in list(known) + CONTRACTIONS if w in said}
     rules = learn_rules(align([(w, tuple(said[w].split())) for w in entries if re.fullmatch("[a-z]{2,}", w)]))
-    fresh = [w for w in words[config.LEXICON_WORDS:] if w not in entries and w in said]
+    fresh = [w for w in words[config.LEXICON_WORDS :] if w not in entries and w in said]
     right = wrong = 0
     for w in fresh:
         wanted = said[w].split()
@@ -141,12 +154,19 @@ def run():
         right += errors == 0
         wrong += errors / len(wanted)
     config.work("lexicon.json").write_text(json.dumps(dict(words=entries, rules=[(c, " ".join(p)) for c, p in rules])))
-    config.note("lexicon", words=len(entries), rules=len(rules), unknown_words_right=round(right / len(fresh), 3),
-                unknown_phone_errors=round(wrong / len(fresh), 3), held_out_words_unknown=len(held - set(entries)))
+    config.note(
+        "lexicon",
+        words=len(entries),
+        rules=len(rules),
+        unknown_words_right=round(right / len(fresh), 3),
+        unknown_phone_errors=round(wrong / len(fresh), 3),
+        held_out_words_unknown=len(held - set(entries)),
+    )
 
 
 def distance(a, b):
     from .asr import distance as words_apart
+
     return words_apart(a, b)
 
 

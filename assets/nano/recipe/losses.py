@@ -1,11 +1,12 @@
 """How far a waveform is from the locked target."""
+
 import math
 
 import torch
 
 from .vocoder import RATE
 
-RESOLUTIONS = ((1024, 256, 80), (512, 128, 60), (128, 32, 24))       # window, hop, mel bands
+RESOLUTIONS = ((1024, 256, 80), (512, 128, 60), (128, 32, 24))  # window, hop, mel bands
 FLOOR = 1e-3
 
 
@@ -42,8 +43,9 @@ class SpectralDistance:
             target = b.abs()
             terms["complex"] += (torch.sqrt(d.real.square() + d.imag.square() + 1e-9) / self.typical[n]).mean() / 3
             terms["log"] += (torch.log(magnitude + floor) - torch.log(target + floor)).abs().mean() / 3
-            terms["mel"] += (torch.log(self.mel[n] @ magnitude + floor)
-                             - torch.log(self.mel[n] @ target + floor)).abs().mean() / 3
+            terms["mel"] += (
+                torch.log(self.mel[n] @ magnitude + floor) - torch.log(self.mel[n] @ target + floor)
+            ).abs().mean() / 3
         terms["wave"] = (y - x).abs().mean()
         terms["snr"] = 10 * torch.log10(x.square().mean() / ((x - y).square().mean() + 1e-12)).detach()
         return terms

@@ -1,4 +1,5 @@
 """Training examples for the Dual-AR in exactly the prompt layout of model.md, section 2, and where each frame's phone is."""
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +13,9 @@ END = VOCAB["<|im_end|>"]
 
 @dataclass
 class Utterance:
-    tokens: np.ndarray       # text token ids [n]
-    codes: np.ndarray        # int64 [1 + details, F], without the speaker
-    place: np.ndarray        # [F] index of the token spoken in each frame
+    tokens: np.ndarray  # text token ids [n]
+    codes: np.ndarray  # int64 [1 + details, F], without the speaker
+    place: np.ndarray  # [F] index of the token spoken in each frame
 
 
 def match(spoken, tokens):
@@ -55,9 +56,11 @@ def join(a, b, pause):
     """One utterance of two. pause: codes [1 + details, PAUSE] to go between, behind a pause mark; or None: no gap."""
     n, head = len(a.tokens), a.codes.shape[1] - grid.TAIL
     mark, gap = ([], a.codes[:, :0]) if pause is None else ([VOCAB[PAUSE]], pause)
-    return Utterance(np.concatenate([a.tokens, np.array(mark, int), b.tokens]),
-                     np.concatenate([a.codes[:, :head], gap, b.codes[:, grid.LEAD:]], 1),
-                     np.concatenate([a.place[:head], np.full(gap.shape[1], n), b.place[grid.LEAD:] + n + len(mark)]))
+    return Utterance(
+        np.concatenate([a.tokens, np.array(mark, int), b.tokens]),
+        np.concatenate([a.codes[:, :head], gap, b.codes[:, grid.LEAD :]], 1),
+        np.concatenate([a.place[:head], np.full(gap.shape[1], n), b.place[grid.LEAD :] + n + len(mark)]),
+    )
 
 
 class Builder:
@@ -65,10 +68,19 @@ class Builder:
 
     def __init__(self, tokenizer, rng):
         self.rng = rng
-        self.text = {s: np.array(tokenizer.encode(s, add_special_tokens=False).ids) for s in (
-            "<|im_start|>system\n", "convert the provided text to speech",
-            "convert the provided text to speech reference to the following:\n\nText:\n", "<|speaker:0|>", "\n\nSpeech:\n",
-            "<|im_end|>\n", "<|im_start|>user\n", "<|im_start|>assistant\n<|voice|>")}
+        self.text = {
+            s: np.array(tokenizer.encode(s, add_special_tokens=False).ids)
+            for s in (
+                "<|im_start|>system\n",
+                "convert the provided text to speech",
+                "convert the provided text to speech reference to the following:\n\nText:\n",
+                "<|speaker:0|>",
+                "\n\nSpeech:\n",
+                "<|im_end|>\n",
+                "<|im_start|>user\n",
+                "<|im_start|>assistant\n<|voice|>",
+            )
+        }
 
     def start(self):
         self.ids, self.codes, self.given, self.here, self.length = [], [], [], [], 0
@@ -98,7 +110,7 @@ class Builder:
         if reference:
             rate = rng.uniform(0, 0.35) if rng.random() < 0.7 else 0.0
             if rng.random() < 0.5:
-                shown[1, :rng.integers(1, 6)] = rng.integers(speakers.COUNT)
+                shown[1, : rng.integers(1, 6)] = rng.integers(speakers.COUNT)
             if rng.random() < 0.3:
                 some = rng.random(frames) < rng.uniform(0.1, 0.8)
                 shown[0, some] = rng.integers(0, codes.SEMANTIC, some.sum())
@@ -110,8 +122,11 @@ class Builder:
         """turns: utterances said one after the other; -> dict of arrays
         ids [T], codes [T, books], target [T] (-1: none), target_codes [T, books], current and following token [T]"""
         self.start()
-        shown = (lambda u, ref: self.spoil(u, speaker, ref)) if spoil else (
-            lambda u, ref: np.concatenate([u.codes[:1], np.full((1, u.codes.shape[1]), speaker), u.codes[1:]]))
+        shown = (
+            (lambda u, ref: self.spoil(u, speaker, ref))
+            if spoil
+            else (lambda u, ref: np.concatenate([u.codes[:1], np.full((1, u.codes.shape[1]), speaker), u.codes[1:]]))
+        )
         self.add(self.text["<|im_start|>system\n"])
         if reference is None:
             self.add(self.text["convert the provided text to speech"])
@@ -135,11 +150,17 @@ class Builder:
 
     def finish(self):
         n, books = self.length, len(self.codes[0][1])
-        out = dict(ids=np.concatenate(self.ids), codes=np.zeros((n, books), np.int64), target=np.full(n, -1),
-                   target_codes=np.zeros((n, books), np.int64), current=np.full(n, -1), following=np.full(n, -1))
+        out = dict(
+            ids=np.concatenate(self.ids),
+            codes=np.zeros((n, books), np.int64),
+            target=np.full(n, -1),
+            target_codes=np.zeros((n, books), np.int64),
+            current=np.full(n, -1),
+            following=np.full(n, -1),
+        )
         for (start, full, shown), (_, place, end) in zip(self.codes, self.here):
             frames = full.shape[1]
-            out["codes"][start:start + frames] = shown.T
+            out["codes"][start : start + frames] = shown.T
             before = slice(start - 1, start - 1 + frames)
             out["target"][before] = SEMANTIC_BEGIN + full[0]
             out["target"][start - 1 + frames] = END
@@ -154,8 +175,9 @@ def collate(examples):
     out = {}
     for name in examples[0]:
         fill = -1 if name in ("target", "current", "following") else 0
-        out[name] = np.stack([np.concatenate([e[name], np.full((t - len(e["ids"]), *e[name].shape[1:]), fill)])
-                              for e in examples]).astype(np.int64)
+        out[name] = np.stack(
+            [np.concatenate([e[name], np.full((t - len(e["ids"]), *e[name].shape[1:]), fill)]) for e in examples]
+        ).astype(np.int64)
     return out
 
 
@@ -167,7 +189,7 @@ def load(tokenizer):
         if u is not None:
             found.append(u)
         if pause is None and grid.SILENCE in names[1:-1]:
-            at = sum(lengths[:names.index(grid.SILENCE, 1)])
-            pause = c[:, at:at + grid.PAUSE].astype(np.int64)
+            at = sum(lengths[: names.index(grid.SILENCE, 1)])
+            pause = c[:, at : at + grid.PAUSE].astype(np.int64)
     config.note("utterances", spoken=len(codes.load()), kept=len(found))
     return found, pause

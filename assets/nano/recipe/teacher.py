@@ -1,4 +1,5 @@
 """Debian's flite as the teacher: text -> phones with end times and 16 kHz speech -> envelope and aperiodicity."""
+
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import soundfile
 
 from .vocoder import BAND_HZ, BANDS
 
-try:                                     # pyworld asks for a module that new setuptools lack
+try:  # pyworld asks for a module that new setuptools lack
     import pkg_resources  # noqa: F401
 except ImportError:
     stub = types.ModuleType("pkg_resources")
@@ -28,8 +29,12 @@ STRETCH = 1.08
 def speak(text, voice=VOICE, stretch=STRETCH):
     """-> phones [(name, end seconds)], samples float64 at 16 kHz."""
     with tempfile.NamedTemporaryFile(suffix=".wav", dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as wav:
-        done = subprocess.run(["flite", "-voice", voice, "--setf", f"duration_stretch={stretch}", "-psdur",
-                               "-t", text, "-o", wav.name], check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            ["flite", "-voice", voice, "--setf", f"duration_stretch={stretch}", "-psdur", "-t", text, "-o", wav.name],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         samples, rate = soundfile.read(wav.name)
     assert rate == RATE, rate
     phones = [(p.split(":")[0], float(p.split(":")[1])) for p in done.stdout.split()]
@@ -42,7 +47,7 @@ def _band_weights():
     edges = np.concatenate([[0], BAND_HZ, [RATE / 2]])
     w = np.zeros((BANDS, len(hz)))
     for i in range(BANDS):
-        low, mid, high = edges[i:i + 3]
+        low, mid, high = edges[i : i + 3]
         w[i] = np.clip(np.minimum((hz - low) / max(mid - low, 1), (high - hz) / max(high - mid, 1)), 0, None)
         if w[i].sum() < 1e-6:
             w[i] = np.maximum(0, 1 - np.abs(hz - mid) * FFT / RATE)

@@ -1,4 +1,5 @@
 """Training sentences: everyday templates (60 %) and word salads (40 %) that spread over the common words. Our own text."""
+
 import random
 import re
 
@@ -17,6 +18,7 @@ def decent(word):
 def common_words(count):
     """The `count` most frequent plain lower-case English words."""
     from wordfreq import top_n_list
+
     found = [w for w in top_n_list("en", 3 * count) if re.fullmatch(r"[a-z]{2,13}|a|i", w)]
     return [w for w in found if re.search("[aeiouy]", w)][:count]
 

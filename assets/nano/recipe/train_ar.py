@@ -2,6 +2,7 @@
 
 Two attention heads of the two middle layers are shown where to look: at the phone being spoken and at the next one.
 """
+
 import sys
 import time
 
@@ -17,17 +18,29 @@ from .nets.dual_ar import ARSizes, DualAR
 from .train_decoder import save, schedule
 
 STEPS = 13000
-TOKENS = 1800                 # per batch, padding included
-FAST_FRAMES = 300             # frames of a batch that the Fast-AR is trained on
+TOKENS = 1800  # per batch, padding included
+FAST_FRAMES = 300  # frames of a batch that the Fast-AR is trained on
 RATE = 2e-3
 GUIDED_LAYERS, GUIDED_WEIGHT = (1, 2), 0.5
 SEED = 5
 
 
 def build():
-    return DualAR(ARSizes(vocab=SEMANTIC_BEGIN + SEMANTIC, semantic_begin=SEMANTIC_BEGIN, codebook_size=SEMANTIC,
-                          codebooks=2 + codes.DETAIL_BOOKS, layers=4, fast_dim=192, fast_ffn=512, fast_heads=3,
-                          fast_kv_heads=3, fast_layers=2, fast_project_in=False))
+    return DualAR(
+        ARSizes(
+            vocab=SEMANTIC_BEGIN + SEMANTIC,
+            semantic_begin=SEMANTIC_BEGIN,
+            codebook_size=SEMANTIC,
+            codebooks=2 + codes.DETAIL_BOOKS,
+            layers=4,
+            fast_dim=192,
+            fast_ffn=512,
+            fast_heads=3,
+            fast_kv_heads=3,
+            fast_layers=2,
+            fast_project_in=False,
+        )
+    )
 
 
 class Examples:
@@ -78,7 +91,7 @@ def guided(q, k, batch):
 def losses(model, batch, generator=None, fast_frames=FAST_FRAMES):
     with torch.autocast("cpu", torch.bfloat16):
         x = model.embed(batch["ids"], batch["codes"])
-        table, guide = model.table[:x.shape[1]], 0.0
+        table, guide = model.table[: x.shape[1]], 0.0
         for i, layer in enumerate(model.layers):
             q, k, v = layer.attention.project(layer.attention_norm(x), table)
             if i in GUIDED_LAYERS:
@@ -94,7 +107,11 @@ def losses(model, batch, generator=None, fast_frames=FAST_FRAMES):
             hidden, frames = hidden[pick], frames[pick]
         fast = model.fast(hidden, frames[:, :-1]).float()
     slow = F.cross_entropy(logits, target)
-    each = F.cross_entropy(fast.flatten(0, 1), frames[:, 1:].flatten(), reduction="none").view(-1, frames.shape[1] - 1).mean(0)
+    each = (
+        F.cross_entropy(fast.flatten(0, 1), frames[:, 1:].flatten(), reduction="none")
+        .view(-1, frames.shape[1] - 1)
+        .mean(0)
+    )
     right = (logits.argmax(-1) == target).float().mean()
     return slow, each, guide, right
 
@@ -106,15 +123,26 @@ def validate(model, utterances, tokenizer):
     rng = np.random.default_rng(0)
     builder = prompts.Builder(tokenizer, rng)
     some = utterances[:24]
-    batch = {k: torch.from_numpy(v) for k, v in prompts.collate([builder.example([u], spoil=False) for u in some]).items()}
+    batch = {
+        k: torch.from_numpy(v) for k, v in prompts.collate([builder.example([u], spoil=False) for u in some]).items()
+    }
     slow, each, guide, right = losses(model, batch, fast_frames=None)
-    swapped = [prompts.Utterance(some[i - 1].tokens, u.codes, np.minimum(u.place, len(some[i - 1].tokens) - 1))
-               for i, u in enumerate(some)]
-    other = {k: torch.from_numpy(v) for k, v in prompts.collate([builder.example([u], spoil=False) for u in swapped]).items()}
+    swapped = [
+        prompts.Utterance(some[i - 1].tokens, u.codes, np.minimum(u.place, len(some[i - 1].tokens) - 1))
+        for i, u in enumerate(some)
+    ]
+    other = {
+        k: torch.from_numpy(v) for k, v in prompts.collate([builder.example([u], spoil=False) for u in swapped]).items()
+    }
     gap = losses(model, other, fast_frames=None)[0] - slow
     model.train()
-    return dict(semantic=slow.item(), right=right.item(), books=[round(e, 3) for e in each.tolist()], guide=guide.item(),
-                wrong_text_gap=gap.item())
+    return dict(
+        semantic=slow.item(),
+        right=right.item(),
+        books=[round(e, 3) for e in each.tolist()],
+        guide=guide.item(),
+        wrong_text_gap=gap.item(),
+    )
 
 
 def run(steps=STEPS, name="ar.pt"):
@@ -122,7 +150,7 @@ def run(steps=STEPS, name="ar.pt"):
     torch.manual_seed(SEED)
     tokenizer = Tokenizer.from_file(str(config.work("tokenizer.json")))
     utterances, pause = prompts.load(tokenizer)
-    held = utterances[-config.VALIDATION:]
+    held = utterances[-config.VALIDATION :]
     model, path, done = build(), config.work(name), 0
     with torch.no_grad():
         for p in (model.embeddings.weight, model.codebook_embeddings.weight, model.fast_embeddings.weight):
@@ -131,10 +159,10 @@ def run(steps=STEPS, name="ar.pt"):
     if path.exists():
         state = torch.load(path, weights_only=False)
         model.load_state_dict(state["model"])
-        if "optimizer" in state:                 # a kept checkpoint has none
+        if "optimizer" in state:  # a kept checkpoint has none
             optimizer.load_state_dict(state["optimizer"])
         done = state["step"]
-    data = Examples(utterances[:-config.VALIDATION], pause, tokenizer, SEED + done)
+    data = Examples(utterances[: -config.VALIDATION], pause, tokenizer, SEED + done)
     average, begun, first, cpu = None, time.time(), done, time.process_time()
     for step in range(done, steps):
         for group in optimizer.param_groups:
@@ -149,11 +177,22 @@ def run(steps=STEPS, name="ar.pt"):
         average = now if average is None else 0.96 * average + 0.04 * now
         if (step + 1) % 50 == 0:
             passed = step + 1 - first
-            print(step + 1, "semantic {:.3f} right {:.3f} guide {:.3f} books".format(*average), np.round(average[3:], 2),
-                  f"{(time.time() - begun) / passed:.2f} s/step {(time.process_time() - cpu) / passed:.2f} cpu", flush=True)
+            print(
+                step + 1,
+                "semantic {:.3f} right {:.3f} guide {:.3f} books".format(*average),
+                np.round(average[3:], 2),
+                f"{(time.time() - begun) / passed:.2f} s/step {(time.process_time() - cpu) / passed:.2f} cpu",
+                flush=True,
+            )
         if (step + 1) % 200 == 0 or step + 1 == steps:
             config.note("ar", steps=step + 1, **validate(model, held, tokenizer))
-            save(path, model=model.state_dict(), sizes=model.sizes.dict(), optimizer=optimizer.state_dict(), step=step + 1)
+            save(
+                path,
+                model=model.state_dict(),
+                sizes=model.sizes.dict(),
+                optimizer=optimizer.state_dict(),
+                step=step + 1,
+            )
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 The target is the vocoder's rendering of the codes themselves, for a random speaker, made on the fly. Because the
 excitation is locked to the frame, the waveform is a function of the codes and plain waveform losses work.
 """
+
 import math
 import sys
 import time
@@ -16,7 +17,7 @@ from .losses import SpectralDistance
 from .nets.codec import Codec, CodecSizes, ResidualUnit
 
 STEPS = 11000
-BATCH, FRAMES, SKIP = 4, 13, 2       # the first SKIP frames of a piece lack their past and are not scored
+BATCH, FRAMES, SKIP = 4, 13, 2  # the first SKIP frames of a piece lack their past and are not scored
 RATE = 2e-3
 SEED = 3
 
@@ -25,7 +26,7 @@ def spread_codebook(centres, dim):
     """centres [N, D] -> unit vectors [N, dim] whose distances follow the centres': main components plus a constant."""
     x = centres - centres.mean(0)
     u, s, _ = np.linalg.svd(x, full_matrices=False)
-    y = (u * np.sqrt(s))[:, :dim - 1]
+    y = (u * np.sqrt(s))[:, : dim - 1]
     y = y / y.std(0).mean() / 1.5
     y = np.concatenate([y, np.ones((len(y), 1))], 1)
     y = np.concatenate([y, np.zeros((len(y), dim - y.shape[1]))], 1)
@@ -69,13 +70,13 @@ class Segments:
             if item.shape[1] <= frames:
                 continue
             start = 0 if beginnings else 1 + self.rng.integers(item.shape[1] - frames)
-            before = 0 if beginnings else 1                            # one frame more, for the vocoder's past
-            c = item[:, start - before:start + frames].astype(np.int64)
+            before = 0 if beginnings else 1  # one frame more, for the vocoder's past
+            c = item[:, start - before : start + frames].astype(np.int64)
             speaker = int(self.rng.integers(speakers.COUNT))
             wave = vocoder.synthesize(self.books.decode(c), *speakers.pair(speaker))
             c = c[:, before:]
             rows.append(np.concatenate([c[:1], np.full((1, frames), speaker), c[1:]]))
-            audio.append(np.clip(wave[before * vocoder.FRAME:] * speakers.GAIN, -0.99, 0.99))
+            audio.append(np.clip(wave[before * vocoder.FRAME :] * speakers.GAIN, -0.99, 0.99))
         return torch.from_numpy(np.stack(rows)), torch.from_numpy(np.stack(audio))
 
 
@@ -91,8 +92,7 @@ def even_out(part, work):
         module.weight.mul_(factor)
         return out * factor
 
-    hooks = [m.register_forward_hook(scale) for m in part.modules()
-             if isinstance(m, (nn.Conv1d, nn.ConvTranspose1d))]
+    hooks = [m.register_forward_hook(scale) for m in part.modules() if isinstance(m, (nn.Conv1d, nn.ConvTranspose1d))]
     work()
     for hook in hooks:
         hook.remove()
@@ -121,7 +121,7 @@ def run(steps=STEPS):
     torch.manual_seed(SEED)
     books = codes.Books.load()
     items = [c for *_, c in codes.load()]
-    train, held = Segments(books, items[:-config.VALIDATION], SEED), Segments(books, items[-config.VALIDATION:], SEED)
+    train, held = Segments(books, items[: -config.VALIDATION], SEED), Segments(books, items[-config.VALIDATION :], SEED)
     codec = build(books)
     distance = SpectralDistance(train.batch(48)[1])
     path, done = config.work("decoder.pt"), 0
@@ -132,7 +132,7 @@ def run(steps=STEPS):
     if path.exists():
         state = torch.load(path, weights_only=False)
         codec.load_state_dict(state["codec"], strict=False)
-        if "optimizer" in state and not listens:     # a kept checkpoint has none, and other parts need another one
+        if "optimizer" in state and not listens:  # a kept checkpoint has none, and other parts need another one
             optimizer.load_state_dict(state["optimizer"])
         done = state["step"]
     else:
@@ -161,11 +161,17 @@ def run(steps=STEPS):
         now = np.array([t.item() for t in terms.values()])
         average = now if average is None else 0.97 * average + 0.03 * now
         if (step + 1) % 50 == 0:
-            print(step + 1, " ".join(f"{n} {v:.3f}" for n, v in zip(terms, average)),
-                  f"{(time.time() - begun) / (step + 1 - first):.3f} s/step", flush=True)
+            print(
+                step + 1,
+                " ".join(f"{n} {v:.3f}" for n, v in zip(terms, average)),
+                f"{(time.time() - begun) / (step + 1 - first):.3f} s/step",
+                flush=True,
+            )
         if (step + 1) % 250 == 0 or step + 1 == steps:
             with torch.no_grad():
-                terms = distance(codec.decode(check[0])[:, 0, SKIP * vocoder.FRAME:], check[1][:, SKIP * vocoder.FRAME:])
+                terms = distance(
+                    codec.decode(check[0])[:, 0, SKIP * vocoder.FRAME :], check[1][:, SKIP * vocoder.FRAME :]
+                )
             config.note("decoder", steps=step + 1, **{n: round(v.item(), 4) for n, v in terms.items()})
             speaking = {n: p for n, p in codec.state_dict().items() if not n.startswith("encoder.")}
             save(path, codec=speaking, sizes=codec.sizes.dict(), optimizer=optimizer.state_dict(), step=step + 1)

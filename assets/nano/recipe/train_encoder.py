@@ -4,6 +4,7 @@ Each book's cosines are trained as a classifier. Half of the audio is what the m
 frame, any speaker); half keeps the teacher's own timing, moves in pitch, sits anywhere between the frames' borders and
 in any room: so clips from outside land on the nearest sounds and the nearest voice.
 """
+
 import sys
 import time
 
@@ -55,8 +56,8 @@ class Listening:
         row = np.minimum((at * 1000 / STEP_MS).astype(int), len(analysis) - 1)
         features = analysis[row].astype(np.float32).reshape(-1, vocoder.KNOTS, analysis.shape[1])
         start = int(self.rng.integers(max(1, len(features) - FRAMES)))
-        features = features[start:start + FRAMES]
-        middle = at.reshape(-1, vocoder.KNOTS)[start:start + FRAMES].mean(1)
+        features = features[start : start + FRAMES]
+        middle = at.reshape(-1, vocoder.KNOTS)[start : start + FRAMES].mean(1)
         spoken = np.minimum(np.searchsorted([e for _, e in phones], middle), len(phones) - 1)
         vectors = codes.flatten(features)
         found = np.zeros((1 + len(self.books.details), len(features)), np.int64)
@@ -86,7 +87,7 @@ class Listening:
             wave = wave * speakers.GAIN * np.exp(self.rng.uniform(-1.2, 0.7))
             if self.rng.random() < 0.6:
                 wave = wave + self.rng.standard_normal(len(wave)) * np.exp(self.rng.uniform(-9, -5))
-            if self.rng.random() < 0.3:                                # a room's or a microphone's colour
+            if self.rng.random() < 0.3:  # a room's or a microphone's colour
                 wave = wave + self.rng.uniform(-0.5, 0.5) * np.concatenate([[0], wave[:-1]])
             rows.append(np.concatenate([found[:1], np.full((1, FRAMES), speaker), found[1:]]))
             audio.append(np.clip(wave, -1, 1).astype(np.float32))
@@ -95,8 +96,12 @@ class Listening:
 
 def trained_parts(codec):
     q = codec.quantizer
-    return dict(encoder=codec.encoder, downsample=q.downsample, pre_module=q.pre_module,
-                projections=nn.ModuleList(b.in_proj for b in q.books()))
+    return dict(
+        encoder=codec.encoder,
+        downsample=q.downsample,
+        pre_module=q.pre_module,
+        projections=nn.ModuleList(b.in_proj for b in q.books()),
+    )
 
 
 def losses(codec, sharpness, phone_of_class, audio, rows):
@@ -106,7 +111,7 @@ def losses(codec, sharpness, phone_of_class, audio, rows):
     for i, book in enumerate(codec.quantizer.books()):
         logits = book.cosines(z) * sharpness[i].exp()
         if i == 1:
-            logits = logits[..., :speakers.COUNT]
+            logits = logits[..., : speakers.COUNT]
         wanted = rows[:, i]
         each.append(F.cross_entropy(logits[:, SKIP:].flatten(0, 1), wanted[:, SKIP:].flatten()))
         right.append((logits.argmax(-1) == wanted)[:, SKIP:].float().mean().item())
@@ -143,7 +148,7 @@ def run(steps=STEPS):
         state = torch.load(path, weights_only=False)
         codec.load_state_dict(state["parts"], strict=False)
         sharpness.data.copy_(state["sharpness"])
-        if "optimizer" in state:                 # a kept checkpoint has none
+        if "optimizer" in state:  # a kept checkpoint has none
             optimizer.load_state_dict(state["optimizer"])
         done = state["step"]
     else:
@@ -163,14 +168,31 @@ def run(steps=STEPS):
         average = now if average is None else 0.97 * average + 0.03 * now
         n = len(each)
         if (step + 1) % 50 == 0:
-            print(step + 1, "phone {:.3f} books".format(average[0]), np.round(average[1:1 + n], 3), "right",
-                  np.round(average[1 + n:], 3), f"{(time.time() - begun) / (step + 1 - first):.3f} s/step", flush=True)
+            print(
+                step + 1,
+                "phone {:.3f} books".format(average[0]),
+                np.round(average[1 : 1 + n], 3),
+                "right",
+                np.round(average[1 + n :], 3),
+                f"{(time.time() - begun) / (step + 1 - first):.3f} s/step",
+                flush=True,
+            )
         if (step + 1) % 250 == 0 or step + 1 == steps:
-            config.note("encoder", steps=step + 1, phone=round(average[0], 3), semantic_right=round(average[1 + n], 3),
-                        speaker_right=round(average[2 + n], 3))
+            config.note(
+                "encoder",
+                steps=step + 1,
+                phone=round(average[0], 3),
+                semantic_right=round(average[1 + n], 3),
+                speaker_right=round(average[2 + n], 3),
+            )
             kept = codec.state_dict()
-            save(path, parts={k: kept[k] for k in own}, sharpness=sharpness.data, optimizer=optimizer.state_dict(),
-                 step=step + 1)
+            save(
+                path,
+                parts={k: kept[k] for k in own},
+                sharpness=sharpness.data,
+                optimizer=optimizer.state_dict(),
+                step=step + 1,
+            )
 
 
 if __name__ == "__main__":

@@ -9,11 +9,12 @@ Features of a frame: float32 [KNOTS, 2 * BANDS]: at KNOTS moments (each at the e
 log-amplitude envelope and the aperiodicity at BANDS points of the mel scale. Between moments they are interpolated
 linearly, starting from the last moment of the frame before: nothing looks ahead.
 """
+
 import numpy as np
 
 RATE = 22050
 FRAME = 1024
-BLOCKS = 16               # filter updates per frame
+BLOCKS = 16  # filter updates per frame
 BLOCK = FRAME // BLOCKS
 BANDS = 40
 KNOTS = 4
@@ -70,7 +71,7 @@ _NOISE = block_spectra(noise())
 _PULSES = {}
 _FOLD = np.zeros(NFFT, np.float32)
 _FOLD[0] = _FOLD[NFFT // 2] = 1
-_FOLD[1:NFFT // 2] = 2
+_FOLD[1 : NFFT // 2] = 2
 
 
 def warp_matrix(formant):
@@ -120,8 +121,8 @@ def shape(features, voiced, unvoiced, formant):
     ap = np.clip(x[:, BANDS:], 0, 1) @ w
     cepstrum = np.fft.irfft(log_amp, NFFT, axis=1).astype(np.float32) * _FOLD
     h = np.exp(np.fft.rfft(cepstrum, axis=1)).astype(np.complex64)
-    y = np.fft.irfft(h * (voiced * np.sqrt(np.clip(1 - ap ** 2, 0, 1)) + unvoiced * ap), NFFT, axis=1).astype(np.float32)
+    y = np.fft.irfft(h * (voiced * np.sqrt(np.clip(1 - ap**2, 0, 1)) + unvoiced * ap), NFFT, axis=1).astype(np.float32)
     out = np.zeros(len(x) * BLOCK + NFFT, np.float32)
     for start in range(0, NFFT, BLOCK):
-        out[start:start + len(x) * BLOCK] += y[:, start:start + BLOCK].reshape(-1)
-    return out[:len(x) * BLOCK]
+        out[start : start + len(x) * BLOCK] += y[:, start : start + BLOCK].reshape(-1)
+    return out[: len(x) * BLOCK]

@@ -1,4 +1,5 @@
 """Stage 8: the shipped voices: a sentence in the teacher's own codes with the speaker's book set, decoded to a clip."""
+
 import struct
 
 import numpy as np
@@ -33,6 +34,7 @@ def spoken_codes(sentence, speaker, books, lengths):
 
 def run():
     from .export import load
+
     codec = load()[1]
     books, lengths = codes.Books.load(), durations.Durations.load()
     for name, speaker in speakers.SHIPPED.items():

@@ -11,62 +11,90 @@ def _p(text):
 
 LISTS = dict(
     PER=_w("I we they you"),
-    NAME=_w("Anna Tom Mary John Lucy Peter Sara Mark Emma David Julia Paul Kate Henry Nora Frank Rose Adam Claire George "
-            "Alice Simon Helen Oscar Laura Martin Susan Robert Linda James Karen Daniel Sophie Michael Elena Thomas"),
-    FAM=_p("my brother|my sister|the teacher|the farmer|her uncle|our neighbor|the baker|his father|the doctor|my cousin|the "
-           "driver|the captain|the singer|a young man|the old woman|the little girl|the boy|the artist|the cook|the "
-           "sailor|her mother|the student|the nurse|the painter|my friend|our aunt|the waiter|the manager|the children|"
-           "my parents|the visitors|the gardener|her husband|his wife|their son|your daughter|the engineer|somebody|nobody"),
-    ADJ=_w("small large big red green blue yellow white black grey brown old new warm cold quiet loud bright dark heavy light soft "
-           "hard clean fresh sweet long short tall wide narrow round square smooth rough quick slow simple strange gentle "
-           "brave cheap fine thin thick deep empty full early happy lovely broken golden silver wooden plain rich rare "
-           "sharp steady beautiful difficult different important interesting modern dirty expensive friendly funny "
-           "careful wet dry young good bad great nice perfect special terrible useful wonderful favorite closed open"),
-    OBJ=_w("box chair table lamp book letter cup plate spoon knife bottle basket bag coat hat shoe shirt ring watch clock "
-           "phone radio map picture door window key wheel boat bicycle train bus car truck bridge house garden fence tree "
-           "flower leaf apple orange lemon peach cherry potato carrot onion cake pie bread cheese butter egg fish chicken "
-           "soup salad sandwich horse dog cat bird mouse sheep goat cow duck rabbit fox bear wolf frog turtle stone rock "
-           "shell feather rope ladder hammer nail brush pencil paper pillow blanket candle mirror drum piano guitar violin "
-           "bell ball kite puzzle toy coin stamp ticket package engine magnet camera model computer movie newspaper "
-           "sweater jacket umbrella kitchen floor roof wall street message present question answer story song voice sound "
-           "machine paint sugar salt rice breakfast dinner lunch glass pan path bench boot button carpet chain circle cloth "
-           "corner cottage desk drawer dress field flag glove handle island kettle kitten lake magazine meal moon needle "
-           "notebook oven page pocket pond pool river road rose sand scarf screen shelf shop sign sister soap sofa star step "
-           "stove sun towel tower tunnel vegetable village wagon waterfall wheat wing yard ice snow grass coffee"),
-    PLU=_w("boxes chairs books letters cups plates bottles bags shoes keys wheels boats trains trees flowers leaves apples "
-           "oranges lemons peaches cherries potatoes carrots onions eggs horses dogs cats birds mice sheep ducks stones "
-           "shells ropes nails pencils pillows candles drums bells kites coins stamps tickets clouds stars mountains "
-           "rivers roads villages windows gardens songs stories pictures questions answers minutes hours days weeks months "
-           "years people friends neighbors visitors machines tables lamps shirts gloves pages words streets shops"),
-    PLACE=_p("the market|the store|the park|the beach|the river|the lake|the school|the station|the library|the kitchen|the "
-             "office|the garden|the museum|the village|the city|the mountain|the harbor|the island|the forest|the farm|the "
-             "bakery|the theater|the airport|the valley|the hotel|the church|the bank|the corner|the yard|the bridge|the "
-             "hill|the sea|the restaurant|the hospital|the post office|the bus stop|the street|the house|the bathroom"),
-    TIME=_p("today|tomorrow|tonight|this morning|this evening|every day|on Monday|on Tuesday|on Wednesday|on Thursday|on "
-            "Friday|on Saturday|on Sunday|next week|in the afternoon|after lunch|before dinner|at noon|in the winter|in the "
-            "summer|all day long|right now|once again|at seven o'clock|in an hour|later|last year|yesterday|in the spring|"
-            "this afternoon|next month|in May|at night|every week|soon|at half past eight|in ten minutes|for two weeks"),
-    VP=_p("carried|found|bought|sold|painted|opened|closed|moved|washed|fixed|lost|watched|dropped|borrowed|wanted|needed|"
-          "liked|made|took|brought|kept|left|cleaned|touched|picked up|looked at|thought about|asked for|pointed at|pushed|"
-          "pulled|lifted|shared|drew|measured|covered|hid|chose|saved|showed me|forgot|remembered|repaired|visited|heard|"
-          "ordered|started|finished|loved|read|wrote|cooked|built|sent|received|threw away|paid for|talked about|stopped"),
-    VB=_w("carry find buy sell paint open close move wash fix lose watch drop borrow want need like make take bring keep leave "
-          "clean touch see hear order start finish read write cook build send show give tell help use hold change check "
-          "choose count cut draw explain fill follow forget grow hide hit hope know learn lift love measure mention offer "
-          "pack pass pay pick plan plant play pour prepare press print pull push put raise reach remember repair repeat "
-          "replace save share sing spell stop study teach throw tie touch try turn understand visit wear"),
-    VI=_p("walk|go|run|drive|ride|travel|come back|return|move|hurry|swim|sing|work|play|rest|meet|wait|study|stay|sleep|"
-          "dance|jump|talk|listen|leave|arrive|begin|sit down|stand up|speak|laugh|smile|eat|drink|call you|help you"),
-    ING=_w("walking running singing reading writing cooking cleaning painting swimming driving working playing waiting "
-           "sleeping dancing talking laughing listening looking building growing sitting standing thinking fishing "
-           "shopping smiling going coming leaving making getting moving raining eating drinking speaking learning"),
+    NAME=_w(
+        "Anna Tom Mary John Lucy Peter Sara Mark Emma David Julia Paul Kate Henry Nora Frank Rose Adam Claire George "
+        "Alice Simon Helen Oscar Laura Martin Susan Robert Linda James Karen Daniel Sophie Michael Elena Thomas"
+    ),
+    FAM=_p(
+        "my brother|my sister|the teacher|the farmer|her uncle|our neighbor|the baker|his father|the doctor|my cousin|the "
+        "driver|the captain|the singer|a young man|the old woman|the little girl|the boy|the artist|the cook|the "
+        "sailor|her mother|the student|the nurse|the painter|my friend|our aunt|the waiter|the manager|the children|"
+        "my parents|the visitors|the gardener|her husband|his wife|their son|your daughter|the engineer|somebody|nobody"
+    ),
+    ADJ=_w(
+        "small large big red green blue yellow white black grey brown old new warm cold quiet loud bright dark heavy light soft "
+        "hard clean fresh sweet long short tall wide narrow round square smooth rough quick slow simple strange gentle "
+        "brave cheap fine thin thick deep empty full early happy lovely broken golden silver wooden plain rich rare "
+        "sharp steady beautiful difficult different important interesting modern dirty expensive friendly funny "
+        "careful wet dry young good bad great nice perfect special terrible useful wonderful favorite closed open"
+    ),
+    OBJ=_w(
+        "box chair table lamp book letter cup plate spoon knife bottle basket bag coat hat shoe shirt ring watch clock "
+        "phone radio map picture door window key wheel boat bicycle train bus car truck bridge house garden fence tree "
+        "flower leaf apple orange lemon peach cherry potato carrot onion cake pie bread cheese butter egg fish chicken "
+        "soup salad sandwich horse dog cat bird mouse sheep goat cow duck rabbit fox bear wolf frog turtle stone rock "
+        "shell feather rope ladder hammer nail brush pencil paper pillow blanket candle mirror drum piano guitar violin "
+        "bell ball kite puzzle toy coin stamp ticket package engine magnet camera model computer movie newspaper "
+        "sweater jacket umbrella kitchen floor roof wall street message present question answer story song voice sound "
+        "machine paint sugar salt rice breakfast dinner lunch glass pan path bench boot button carpet chain circle cloth "
+        "corner cottage desk drawer dress field flag glove handle island kettle kitten lake magazine meal moon needle "
+        "notebook oven page pocket pond pool river road rose sand scarf screen shelf shop sign sister soap sofa star step "
+        "stove sun towel tower tunnel vegetable village wagon waterfall wheat wing yard ice snow grass coffee"
+    ),
+    PLU=_w(
+        "boxes chairs books letters cups plates bottles bags shoes keys wheels boats trains trees flowers leaves apples "
+        "oranges lemons peaches cherries potatoes carrots onions eggs horses dogs cats birds mice sheep ducks stones "
+        "shells ropes nails pencils pillows candles drums bells kites coins stamps tickets clouds stars mountains "
+        "rivers roads villages windows gardens songs stories pictures questions answers minutes hours days weeks months "
+        "years people friends neighbors visitors machines tables lamps shirts gloves pages words streets shops"
+    ),
+    PLACE=_p(
+        "the market|the store|the park|the beach|the river|the lake|the school|the station|the library|the kitchen|the "
+        "office|the garden|the museum|the village|the city|the mountain|the harbor|the island|the forest|the farm|the "
+        "bakery|the theater|the airport|the valley|the hotel|the church|the bank|the corner|the yard|the bridge|the "
+        "hill|the sea|the restaurant|the hospital|the post office|the bus stop|the street|the house|the bathroom"
+    ),
+    TIME=_p(
+        "today|tomorrow|tonight|this morning|this evening|every day|on Monday|on Tuesday|on Wednesday|on Thursday|on "
+        "Friday|on Saturday|on Sunday|next week|in the afternoon|after lunch|before dinner|at noon|in the winter|in the "
+        "summer|all day long|right now|once again|at seven o'clock|in an hour|later|last year|yesterday|in the spring|"
+        "this afternoon|next month|in May|at night|every week|soon|at half past eight|in ten minutes|for two weeks"
+    ),
+    VP=_p(
+        "carried|found|bought|sold|painted|opened|closed|moved|washed|fixed|lost|watched|dropped|borrowed|wanted|needed|"
+        "liked|made|took|brought|kept|left|cleaned|touched|picked up|looked at|thought about|asked for|pointed at|pushed|"
+        "pulled|lifted|shared|drew|measured|covered|hid|chose|saved|showed me|forgot|remembered|repaired|visited|heard|"
+        "ordered|started|finished|loved|read|wrote|cooked|built|sent|received|threw away|paid for|talked about|stopped"
+    ),
+    VB=_w(
+        "carry find buy sell paint open close move wash fix lose watch drop borrow want need like make take bring keep leave "
+        "clean touch see hear order start finish read write cook build send show give tell help use hold change check "
+        "choose count cut draw explain fill follow forget grow hide hit hope know learn lift love measure mention offer "
+        "pack pass pay pick plan plant play pour prepare press print pull push put raise reach remember repair repeat "
+        "replace save share sing spell stop study teach throw tie touch try turn understand visit wear"
+    ),
+    VI=_p(
+        "walk|go|run|drive|ride|travel|come back|return|move|hurry|swim|sing|work|play|rest|meet|wait|study|stay|sleep|"
+        "dance|jump|talk|listen|leave|arrive|begin|sit down|stand up|speak|laugh|smile|eat|drink|call you|help you"
+    ),
+    ING=_w(
+        "walking running singing reading writing cooking cleaning painting swimming driving working playing waiting "
+        "sleeping dancing talking laughing listening looking building growing sitting standing thinking fishing "
+        "shopping smiling going coming leaving making getting moving raining eating drinking speaking learning"
+    ),
     WEA=_w("nice cold warm sunny cloudy windy rainy foggy cool hot dry wet calm lovely terrible mild snowy icy"),
-    NUM=_w("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
-           "nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"),
+    NUM=_w(
+        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen "
+        "nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred"
+    ),
     DRINK=_p("coffee|tea|water|milk|juice|hot chocolate|lemonade|soup|cold water|green tea|apple juice"),
-    ADV=_w("slowly quickly quietly loudly carefully happily gently easily often always never really usually suddenly already "
-           "almost probably finally certainly clearly simply perhaps again together alone outside inside early late soon"),
-    PREP=_p("in|on|under|behind|in front of|near|next to|between|over|with|without|for|from|through|around|across|beside|above"),
+    ADV=_w(
+        "slowly quickly quietly loudly carefully happily gently easily often always never really usually suddenly already "
+        "almost probably finally certainly clearly simply perhaps again together alone outside inside early late soon"
+    ),
+    PREP=_p(
+        "in|on|under|behind|in front of|near|next to|between|over|with|without|for|from|through|around|across|beside|above"
+    ),
     POSS=_w("my your his her our their its the this that"),
     COL=_w("red green blue yellow white black grey brown orange purple pink"),
     MONTH=_w("January February March April May June July August September October November December"),

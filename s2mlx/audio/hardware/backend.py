@@ -21,8 +21,8 @@ class RateRefused(DeviceError):
 class OutputStream(Protocol):
     """An open loudspeaker. It starts to sound with the first write."""
 
-    latency: float   # s that the device's buffer holds: what has been written is heard at most so much later
-    lead_in: float   # s of silence to send ahead of the speech when the device has been idle: what it swallows
+    latency: float  # s that the device's buffer holds: what has been written is heard at most so much later
+    lead_in: float  # s of silence to send ahead of the speech when the device has been idle: what it swallows
     underflows: int  # times the device ran dry since it last started, as far as it tells
 
     def write(self, block: np.ndarray) -> int:

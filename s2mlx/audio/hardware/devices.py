@@ -15,8 +15,8 @@ from ...errors import DeviceError
 
 _lock = threading.Lock()
 _ready = None  # the sounddevice module, once it has loaded
-_keep = []     # a callback handed to C must outlive the call
-_streams = 0   # open or being opened; PortAudio is one for the whole process, and so is this
+_keep = []  # a callback handed to C must outlive the call
+_streams = 0  # open or being opened; PortAudio is one for the whole process, and so is this
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Device:
     default_rate: float
     is_default_input: bool = False
     is_default_output: bool = False
-    host: str = ""             # the system's sound interface: Core Audio, ALSA, JACK, ...
+    host: str = ""  # the system's sound interface: Core Audio, ALSA, JACK, ...
 
 
 def sounddevice():
@@ -61,9 +61,19 @@ def list_devices(refresh: bool = False) -> list[Device]:
             host = hosts[sd.default.hostapi] if hosts else {"default_input_device": -1, "default_output_device": -1}
             default_in = default_in if default_in >= 0 else host["default_input_device"]
             default_out = default_out if default_out >= 0 else host["default_output_device"]
-        return [Device(entry["index"], entry["name"], entry["max_input_channels"], entry["max_output_channels"],
-                       entry["default_samplerate"], entry["index"] == default_in, entry["index"] == default_out,
-                       hosts[entry["hostapi"]]["name"]) for entry in sd.query_devices()]
+        return [
+            Device(
+                entry["index"],
+                entry["name"],
+                entry["max_input_channels"],
+                entry["max_output_channels"],
+                entry["default_samplerate"],
+                entry["index"] == default_in,
+                entry["index"] == default_out,
+                hosts[entry["hostapi"]]["name"],
+            )
+            for entry in sd.query_devices()
+        ]
     except sd.PortAudioError as error:
         raise DeviceError(f"the system's sound devices cannot be listed: {error.args[0]}") from None
 
@@ -108,8 +118,7 @@ def find(devices: list[Device], query: int | str | None, output: bool) -> Device
                 return device
         raise DeviceError(f"{query} is no {kind} device; there are {_names(able)}")
     wanted = query.strip().casefold()
-    fits = ([d for d in able if d.name.casefold() == wanted]
-            or [d for d in able if wanted in d.name.casefold()])
+    fits = [d for d in able if d.name.casefold() == wanted] or [d for d in able if wanted in d.name.casefold()]
     if not fits:
         raise DeviceError(f"no {kind} device is called {query!r}; there are {_names(able)}")
     if len(fits) > 1:
@@ -132,8 +141,10 @@ def _missing(error: Exception) -> str:
         return f"the Python package sounddevice is not usable ({error}); pip install sounddevice"
     if sys.platform == "darwin":
         return "PortAudio is missing, though sounddevice brings it on macOS: pip install --force-reinstall sounddevice"
-    return ("playing and recording need PortAudio: apt install libportaudio2 (Debian, Ubuntu), "
-            "dnf install portaudio (Fedora), pacman -S portaudio (Arch)")
+    return (
+        "playing and recording need PortAudio: apt install libportaudio2 (Debian, Ubuntu), "
+        "dnf install portaudio (Fedora), pacman -S portaudio (Arch)"
+    )
 
 
 def _hush_alsa() -> None:
@@ -145,6 +156,7 @@ def _hush_alsa() -> None:
     except OSError:
         return
     handler = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p)(
-        lambda *_: None)
+        lambda *_: None
+    )
     _keep.append(handler)
     alsa.snd_lib_error_set_handler(handler)

@@ -16,10 +16,10 @@ from . import devices
 from .backend import RateRefused
 from .devices import Device
 
-LATENCY = 0.08       # s asked for: rides out a pause of the interpreter, yet is over within 0.1 s if not dropped
-LEAD_IN = 0.04       # s; sound servers and amplifiers lose the first 20 ms of a flow (measured with PulseAudio)
-GIVE_UP = 3.0        # s without any progress: the device is gone, though nobody said so
-_POLL = 0.004        # s
+LATENCY = 0.08  # s asked for: rides out a pause of the interpreter, yet is over within 0.1 s if not dropped
+LEAD_IN = 0.04  # s; sound servers and amplifiers lose the first 20 ms of a flow (measured with PulseAudio)
+GIVE_UP = 3.0  # s without any progress: the device is gone, though nobody said so
+_POLL = 0.004  # s
 _BLOCK_SECONDS = 0.02
 
 
@@ -103,11 +103,11 @@ class _Output(_Stream):
     def write(self, block: np.ndarray) -> int:
         done = 0
         while done < len(block) and (room := self._available("write_available")):
-            piece = block[done:done + room]
+            piece = block[done : done + room]
             fresh = self._fresh
             self._fresh = False
             flagged = self._call(self._stream.write, np.repeat(piece[:, None], self._channels, axis=1))
-            self.underflows += bool(flagged and not fresh)   # a stream that has just started is dry by nature
+            self.underflows += bool(flagged and not fresh)  # a stream that has just started is dry by nature
             done += len(piece)
         return done
 

@@ -8,13 +8,13 @@ class Held:
 
     def __init__(self, rate: float, latency: float):
         self._rate, self._latency = rate, latency
-        self._dry_at = self._speech_ends = 0.0    # clock: when everything, and when the last speech, has been heard
+        self._dry_at = self._speech_ends = 0.0  # clock: when everything, and when the last speech, has been heard
 
     def wrote(self, frames: int, speech: bool, before: float, now: float) -> None:
         """`frames` were taken by a write that began at `before` and returned at `now`."""
         full = now + self._latency
         if now - before > 0.5 * frames / self._rate:
-            self._dry_at = full     # it had to wait for room: the buffer is full, and clocks that drift meet here
+            self._dry_at = full  # it had to wait for room: the buffer is full, and clocks that drift meet here
         else:
             self._dry_at = max(now, min(max(self._dry_at, before) + frames / self._rate, full))
         if speech:

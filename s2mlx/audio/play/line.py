@@ -13,8 +13,8 @@ class Line:
 
     def __init__(self):
         self._pieces: deque[np.ndarray] = deque()
-        self._first = 0       # index of the oldest sample kept
-        self._piece = 0       # the piece that holds the cursor
+        self._first = 0  # index of the oldest sample kept
+        self._piece = 0  # the piece that holds the cursor
         self._piece_start = 0
         self.total = 0
         self.cursor = 0
@@ -33,7 +33,7 @@ class Line:
         parts, wanted = [], min(most, len(self))
         while wanted:
             piece = self._pieces[self._piece]
-            part = piece[self.cursor - self._piece_start:][:wanted]
+            part = piece[self.cursor - self._piece_start :][:wanted]
             parts.append(part)
             wanted -= len(part)
             self.cursor += len(part)
@@ -61,4 +61,4 @@ class Line:
         """All samples kept from the index on, taken or not."""
         if not self._pieces:
             return np.zeros(0, np.float32)
-        return np.concatenate(self._pieces)[max(0, index - self._first):]
+        return np.concatenate(self._pieces)[max(0, index - self._first) :]

@@ -7,15 +7,16 @@ then G_k - c must last. The last chunk binds when r > 1: B >= R * (r - 1) + c. O
 
 from __future__ import annotations
 
-MARGIN = 0.1               # s for the jitter of a busy machine
-RTF_UNCERTAINTY = 1.05     # a factor measured on the first frames is that far off
+MARGIN = 0.1  # s for the jitter of a busy machine
+RTF_UNCERTAINTY = 1.05  # a factor measured on the first frames is that far off
 UNKNOWN_RTF = 1.0
-EVIDENCE = 0.2             # s of audio after the first piece before its pace is believed
-UNKNOWN_LENGTH = 10.0      # s, when nobody says how long the speech will be
+EVIDENCE = 0.2  # s of audio after the first piece before its pace is believed
+UNKNOWN_LENGTH = 10.0  # s, when nobody says how long the speech will be
 
 
-def seconds_needed(rtf: float | None, expected: float | None, received: float, largest_chunk: float,
-                   margin: float = MARGIN) -> float:
+def seconds_needed(
+    rtf: float | None, expected: float | None, received: float, largest_chunk: float, margin: float = MARGIN
+) -> float:
     """Seconds of audio to have unplayed before starting, or starting again after a gap.
 
     expected: seconds of the whole speech; received: seconds that have arrived so far, played or not.
@@ -33,7 +34,7 @@ class Pace:
         """rtf, expected: what the producer says of itself, if anything."""
         self.rtf, self.expected = rtf, expected
         self._received = self._largest = 0.0
-        self._first: tuple[float, float] | None = None   # clock at the first piece, its length
+        self._first: tuple[float, float] | None = None  # clock at the first piece, its length
         self._latest = 0.0
 
     def arrived(self, seconds: float, now: float) -> None:

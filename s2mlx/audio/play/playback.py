@@ -19,43 +19,49 @@ from .held import Held
 from .line import Line
 from .pacing import MARGIN, Pace
 
-BLOCK_SECONDS = 0.02   # written at a time: what a stop has to wait for at most, if the device takes it at once
-_AHEAD = 1.0           # s converted to the device's rate in advance
-_KEEP = 2.0            # s kept of what was played, for going back over what a pause drops
+BLOCK_SECONDS = 0.02  # written at a time: what a stop has to wait for at most, if the device takes it at once
+_AHEAD = 1.0  # s converted to the device's rate in advance
+_KEEP = 2.0  # s kept of what was played, for going back over what a pause drops
 
 
 class Playback:
     """Audio at `rate` Hz on its way to a device. See `Player` for the meaning of the methods they share."""
 
-    def __init__(self, rate: float, device, backend: Backend, on_event: Callable[[str], None] = lambda name: None,
-                 on_news: Callable[[], None] = lambda: None):
+    def __init__(
+        self,
+        rate: float,
+        device,
+        backend: Backend,
+        on_event: Callable[[str], None] = lambda name: None,
+        on_news: Callable[[], None] = lambda: None,
+    ):
         self.rate = rate
         self.backend = backend
-        self.changed = threading.Condition()     # also the lock of everything below
-        self.device = None                       # devices.Device, once found
+        self.changed = threading.Condition()  # also the lock of everything below
+        self.device = None  # devices.Device, once found
         self.device_rate = rate
         self.underruns = 0
         self._query, self._on_event, self._on_news = device, on_event, on_news
         self._stream = None
         self._error: DeviceError | None = None
-        self._busy_since: float | None = None    # a device call is running since
+        self._busy_since: float | None = None  # a device call is running since
         self._watchdog = Watchdog(backend.clock)
         self._abort_wanted = False
         self._pace = Pace()
-        self._held: Held | None = None           # with the stream
-        self._underflows = 0                     # the device's own count, as last seen
+        self._held: Held | None = None  # with the stream
+        self._underflows = 0  # the device's own count, as last seen
         self._reset()
 
     def _reset(self) -> None:
-        self._source, self._line = Line(), Line()    # at the model's and at the device's rate
+        self._source, self._line = Line(), Line()  # at the model's and at the device's rate
         self._resampler: StreamResampler | None = None
         self._pace = Pace(self._pace.rtf, self._pace.expected)
-        self._finished = self._flushed = False       # no more comes; the resampler has given its rest
+        self._finished = self._flushed = False  # no more comes; the resampler has given its rest
         self._began = self._playing = self._dry = False  # sounded once; is sounding; has run out since
         self._done = self._stopped = self._paused = False
-        self._tail = 0                               # frames of silence written behind the last speech
-        self._lead_in = None                         # frames of silence still to write ahead of it; None: not known yet
-        self._heard = 0                              # frames at the device's rate, never decreasing
+        self._tail = 0  # frames of silence written behind the last speech
+        self._lead_in = None  # frames of silence still to write ahead of it; None: not known yet
+        self._heard = 0  # frames at the device's rate, never decreasing
 
     # --- for producers, any thread ---------------------------------------------------------------------------------
 
@@ -252,7 +258,7 @@ class Playback:
             if waiting and not self._began:
                 self._began = True
                 events.append("started")
-            elif waiting and self._dry:   # only now is it a gap: the end of a speech runs dry as well
+            elif waiting and self._dry:  # only now is it a gap: the end of a speech runs dry as well
                 self.underruns += 1
                 events.append("underrun")
             self._dry = False
@@ -288,7 +294,7 @@ class Playback:
     def _wrote(self, wanted: int, taken: int, speech: bool, before: float, events: list[str]) -> None:
         now = self.backend.clock()
         flagged, self._underflows = self._stream.underflows - self._underflows, self._stream.underflows
-        if speech and flagged and self._line.cursor > wanted:   # before the first block the device was idle
+        if speech and flagged and self._line.cursor > wanted:  # before the first block the device was idle
             self.underruns += 1
             events.append("underrun")
         self._held.wrote(taken, speech, before, now)
@@ -324,7 +330,7 @@ class Playback:
         self._advance()
         self._held.dropped(self.backend.clock())
         if self._paused and not self._stopped:
-            self._line.go_back_to(self._heard)   # the device dropped the rest; it is played again later
+            self._line.go_back_to(self._heard)  # the device dropped the rest; it is played again later
             self._playing = False
             self._lead_in = None
         events.append("stopped" if self._stopped else "paused" if self._paused else "cleared")

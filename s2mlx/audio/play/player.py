@@ -11,9 +11,9 @@ from ...errors import DeviceError
 from ..hardware.backend import Backend
 from .playback import Playback
 
-_STOP_WAIT = 0.1     # s; a device that has not gone silent by then hangs, and waiting longer would not help
-_CLOSE_WAIT = 1.0    # s
-_WATCH = 0.25        # s between looks at a device that may hang
+_STOP_WAIT = 0.1  # s; a device that has not gone silent by then hangs, and waiting longer would not help
+_CLOSE_WAIT = 1.0  # s
+_WATCH = 0.25  # s between looks at a device that may hang
 
 
 class Player:
@@ -29,8 +29,13 @@ class Player:
     A device that fails or hangs sets `error` (a DeviceError saying where); what was not heard is in `unheard()`.
     """
 
-    def __init__(self, rate: float, device: int | str | None = None, backend: Backend | None = None,
-                 on_event: Callable[[str], None] = lambda name: None):
+    def __init__(
+        self,
+        rate: float,
+        device: int | str | None = None,
+        backend: Backend | None = None,
+        on_event: Callable[[str], None] = lambda name: None,
+    ):
         if backend is None:
             from ..hardware.portaudio import PortAudio
 

@@ -1,4 +1,5 @@
 """What the codec and the Dual-AR share: RMSNorm, bf16-rounded interleaved RoPE, attention, the gated block."""
+
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -90,7 +91,10 @@ class Block(nn.Module):
         self.feed_forward = FeedForward(dim, hidden)
         self.attention_norm, self.ffn_norm = RMSNorm(dim, eps), RMSNorm(dim, eps)
         if layer_scale is not None:
-            self.attention_layer_scale, self.ffn_layer_scale = LayerScale(dim, layer_scale), LayerScale(dim, layer_scale)
+            self.attention_layer_scale, self.ffn_layer_scale = (
+                LayerScale(dim, layer_scale),
+                LayerScale(dim, layer_scale),
+            )
         self.scaled = layer_scale is not None
 
     def add(self, x, attended):

@@ -3,6 +3,7 @@
 Shapes: audio [B, 1, N]; latents [B, latent, T] at 4 steps (after the encoder) or 1 step (in the quantizer) per frame;
 codes int64 [B, codebooks, frames].
 """
+
 from dataclasses import asdict, dataclass
 
 import torch
@@ -28,7 +29,7 @@ class CodecSizes:
     window: int = 8
     semantic: int = 1024
     residual: int = 256
-    books: int = 4            # residual codebooks
+    books: int = 4  # residual codebooks
     code_dim: int = 16
     downsample: tuple = (2, 2)
 
@@ -78,14 +79,18 @@ class CausalTransposedConv(nn.Module):
 
     def forward(self, x):
         y = self.conv(x)
-        return y[..., :y.shape[-1] - self.cut]
+        return y[..., : y.shape[-1] - self.cut]
 
 
 class ResidualUnit(nn.Module):
     def __init__(self, channels, dilation):
         super().__init__()
-        self.block = nn.Sequential(Snake(channels), CausalConv(channels, channels, 7, dilation=dilation),
-                                   Snake(channels), CausalConv(channels, channels, 1))
+        self.block = nn.Sequential(
+            Snake(channels),
+            CausalConv(channels, channels, 7, dilation=dilation),
+            Snake(channels),
+            CausalConv(channels, channels, 1),
+        )
 
     def forward(self, x):
         return x + self.block(x)
@@ -112,8 +117,9 @@ class CodecTransformer(nn.Module):
     def __init__(self, dim, ffn, layers, head_dim, window):
         super().__init__()
         heads = dim // head_dim
-        self.layers = nn.ModuleList(Block(dim, ffn, heads, heads, head_dim, eps=1e-5, layer_scale=0.3)
-                                    for _ in range(layers))
+        self.layers = nn.ModuleList(
+            Block(dim, ffn, heads, heads, head_dim, eps=1e-5, layer_scale=0.3) for _ in range(layers)
+        )
         self.norm = RMSNorm(dim, 1e-5)
         self.window, self.head_dim = window, head_dim
 
@@ -155,8 +161,9 @@ class Decoder(nn.Module):
         parts = [CausalConv(s.latent, c, 7)]
         for rate in s.decoder_rates:
             holder = nn.Module()
-            holder.block = nn.Sequential(Snake(c), CausalTransposedConv(c, c // 2, 2 * rate, rate),
-                                         *(ResidualUnit(c // 2, d) for d in (1, 3, 9)))
+            holder.block = nn.Sequential(
+                Snake(c), CausalTransposedConv(c, c // 2, 2 * rate, rate), *(ResidualUnit(c // 2, d) for d in (1, 3, 9))
+            )
             c //= 2
             parts.append(holder)
         self.model = nn.ModuleList(parts + [Snake(c), CausalConv(c, 1, 7)])
@@ -195,8 +202,9 @@ class Quantizer(nn.Module):
         super().__init__()
         n = s.latent
         self.downsample = nn.ModuleList(nn.Sequential(CausalConv(n, n, r, stride=r), ConvNeXt(n)) for r in s.downsample)
-        self.upsample = nn.ModuleList(nn.Sequential(CausalTransposedConv(n, n, r, r), ConvNeXt(n))
-                                      for r in reversed(s.downsample))
+        self.upsample = nn.ModuleList(
+            nn.Sequential(CausalTransposedConv(n, n, r, r), ConvNeXt(n)) for r in reversed(s.downsample)
+        )
         self.pre_module = CodecTransformer(n, s.ffn, s.layers, s.head_dim, s.window)
         self.post_module = CodecTransformer(n, s.ffn, s.layers, s.head_dim, s.window)
         self.semantic_quantizer = Books(1, n, s.semantic, s.code_dim)
@@ -217,8 +225,9 @@ class Quantizer(nn.Module):
         return z
 
     def sum(self, codes):
-        return sum(book.entry(codes[:, i].clamp(0, book.codebook.num_embeddings - 1))
-                   for i, book in enumerate(self.books()))
+        return sum(
+            book.entry(codes[:, i].clamp(0, book.codebook.num_embeddings - 1)) for i, book in enumerate(self.books())
+        )
 
     def encode(self, z):
         codes = []

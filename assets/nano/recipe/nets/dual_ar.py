@@ -1,4 +1,5 @@
 """The Dual-AR: a Slow transformer over time, a Fast one over the codebooks of a frame (model.md, sections 1 and 3)."""
+
 import math
 from dataclasses import asdict, dataclass
 
@@ -46,14 +47,17 @@ class DualAR(nn.Module):
         self.sizes = s
         self.embeddings = nn.Embedding(s.vocab, s.dim)
         self.codebook_embeddings = nn.Embedding(s.codebook_size * s.codebooks, s.dim)
-        self.layers = nn.ModuleList(Block(s.dim, s.ffn, s.heads, s.kv_heads, s.head_dim, True, s.eps)
-                                    for _ in range(s.layers))
+        self.layers = nn.ModuleList(
+            Block(s.dim, s.ffn, s.heads, s.kv_heads, s.head_dim, True, s.eps) for _ in range(s.layers)
+        )
         self.norm = RMSNorm(s.dim, s.eps)
         if s.fast_project_in:
             self.fast_project_in = nn.Linear(s.dim, s.fast_dim, bias=False)
         self.fast_embeddings = nn.Embedding(s.codebook_size, s.fast_dim)
-        self.fast_layers = nn.ModuleList(Block(s.fast_dim, s.fast_ffn, s.fast_heads, s.fast_kv_heads, s.fast_head_dim,
-                                               False, s.eps) for _ in range(s.fast_layers))
+        self.fast_layers = nn.ModuleList(
+            Block(s.fast_dim, s.fast_ffn, s.fast_heads, s.fast_kv_heads, s.fast_head_dim, False, s.eps)
+            for _ in range(s.fast_layers)
+        )
         self.fast_norm = RMSNorm(s.fast_dim, s.eps)
         self.fast_output = nn.Linear(s.fast_dim, s.codebook_size, bias=False)
         self.table = rope_table(s.context, s.head_dim, s.rope_base, rounded)
@@ -70,7 +74,7 @@ class DualAR(nn.Module):
     def slow(self, x):
         """-> hidden [B, T, dim], after the final norm"""
         for layer in self.layers:
-            x = layer(x, self.table[:x.shape[1]])
+            x = layer(x, self.table[: x.shape[1]])
         return self.norm(x)
 
     def logits(self, hidden):
@@ -81,5 +85,5 @@ class DualAR(nn.Module):
         first = self.fast_project_in(hidden) if self.sizes.fast_project_in else hidden
         x = torch.cat([first[:, None], self.fast_embeddings(codes).to(first.dtype)], 1)
         for layer in self.fast_layers:
-            x = layer(x, self.fast_table[:x.shape[1]])
+            x = layer(x, self.fast_table[: x.shape[1]])
         return self.fast_output(self.fast_norm(x[:, 1:]))
