@@ -28,8 +28,23 @@ from ..options import Sampling
 
 # Nodes that only look at their input's memory in another way: no launch on a GPU.
 _VIEWS = frozenset(
-    "Broadcast BroadcastAxes Reshape Transpose Squeeze ExpandDims Slice Split AsStrided Flatten "
-    "Unflatten View StopGradient Depends NumberOfElements".split()
+    [
+        "Broadcast",
+        "BroadcastAxes",
+        "Reshape",
+        "Transpose",
+        "Squeeze",
+        "ExpandDims",
+        "Slice",
+        "Split",
+        "AsStrided",
+        "Flatten",
+        "Unflatten",
+        "View",
+        "StopGradient",
+        "Depends",
+        "NumberOfElements",
+    ]
 )
 _NODE = re.compile(r'^\{ (\d+) \[label ="([^"]+)"')
 _OUTPUT = re.compile(r'^(\d+) -> "([^"#]+)#\d+"$')

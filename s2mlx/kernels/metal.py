@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from typing import Callable
 
 import mlx.core as mx
 

@@ -176,12 +176,11 @@ async def test_the_last_of_many_changes_is_what_is_kept(make_app, tmp_path, monk
 
 async def test_two_apps_keep_what_each_has_changed(make_app, studio, tmp_path):
     first, second = make_app(), make_app()
-    async with running(first) as pilot:
-        async with running(second) as other:
-            first.change(temperature=0.3, languages={"anna": "de"})
-            await until(pilot, lambda: not first.jobs.running)
-            second.change(theme="s2-light", languages={"ben": "fr"})
-            await until(other, lambda: not second.jobs.running)
+    async with running(first) as pilot, running(second) as other:
+        first.change(temperature=0.3, languages={"anna": "de"})
+        await until(pilot, lambda: not first.jobs.running)
+        second.change(theme="s2-light", languages={"ben": "fr"})
+        await until(other, lambda: not second.jobs.running)
     kept, complaints = settings_file.load(tmp_path / "config" / "app.json")
     assert (kept.temperature, kept.theme, complaints) == (0.3, "s2-light", [])
     assert kept.languages == {"anna": "de", "ben": "fr"}

@@ -8,18 +8,18 @@ import pytest
 
 pytest.importorskip("mlx.core")
 
-from s2mlx_app.app import S2App  # noqa: E402
-from s2mlx_app.engine.local import LocalStudio  # noqa: E402
-from s2mlx_app.screens.main import MainScreen  # noqa: E402
-from s2mlx_app.screens.record import RECORDING, RecordScreen  # noqa: E402
+from s2mlx_app.app import S2App
+from s2mlx_app.engine.local import LocalStudio
+from s2mlx_app.screens.main import MainScreen
+from s2mlx_app.screens.record import RECORDING, RecordScreen
 
-from s2mlx.audio.files import read_audio  # noqa: E402
-from s2mlx.voices import VoiceLibrary  # noqa: E402
+from s2mlx.audio.files import read_audio
+from s2mlx.voices import VoiceLibrary
 
-from ..synthetic import make_model  # noqa: E402
-from .conftest import running, until  # noqa: E402
-from .fakes import FakePlayer, FakeRecorder  # noqa: E402
-from .scenes import speech  # noqa: E402
+from ..synthetic import make_model
+from .conftest import running, until
+from .fakes import FakePlayer, FakeRecorder
+from .scenes import speech
 
 TOKENIZER = Path(__file__).parents[1] / "golden" / "tokenizer.json"
 

@@ -14,11 +14,11 @@ import pytest
 
 pytest.importorskip("mlx.core")
 
-from s2mlx.audio.files import write_audio  # noqa: E402
+from s2mlx.audio.files import write_audio
 
-from ..audio.loop import loop  # noqa: E402, F401
-from ..synthetic import make_model  # noqa: E402
-from .scenes import speech  # noqa: E402
+from ..audio.loop import loop  # noqa: F401
+from ..synthetic import make_model
+from .scenes import speech
 
 ROOT = Path(__file__).parents[2]
 SIZE = (100, 30)
@@ -64,7 +64,7 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(loop, tmp_path):  # noqa: F811
+def terminal(loop, tmp_path):
     if shutil.which("tmux") is None:
         pytest.skip("needs tmux")
     make_model(tmp_path / "model.gguf", context=2048)
@@ -91,7 +91,7 @@ def terminal(loop, tmp_path):  # noqa: F811
         os.kill(server, signal.SIGTERM)
 
 
-def test_type_speak_stop_record_clone_quit(terminal, loop, tmp_path):  # noqa: F811
+def test_type_speak_stop_record_clone_quit(terminal, loop, tmp_path):
     terminal.until("ready")
     terminal.press("-l", "Hello there. [whi")
     terminal.until("[whispering]")

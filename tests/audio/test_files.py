@@ -217,10 +217,9 @@ def test_the_name_appears_only_on_close(tmp_path):
 
 @pytest.mark.parametrize("ending", FORMATS)
 def test_abort_leaves_nothing(tmp_path, ending):
-    with pytest.raises(KeyError):
-        with AudioWriter(tmp_path / f"a.{ending}", RATE) as writer:
-            writer.write(tone())
-            raise KeyError
+    with pytest.raises(KeyError), AudioWriter(tmp_path / f"a.{ending}", RATE) as writer:
+        writer.write(tone())
+        raise KeyError
     assert os.listdir(tmp_path) == []
 
 

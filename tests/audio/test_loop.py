@@ -101,7 +101,7 @@ def undisturbed(attempt, tries=4):
     return result
 
 
-def play_and_record(loop, tmp_path, samples, rate, rtf):  # noqa: F811
+def play_and_record(loop, tmp_path, samples, rate, rtf):
     """([heard, error, underruns, events, position, device], recording)."""
     np.save(tmp_path / "samples.npy", samples)
 
@@ -129,7 +129,7 @@ def voice(seconds, rate, seed=1):
     return (0.5 * sound / np.abs(sound).max()).astype(np.float32)
 
 
-def test_played_equals_generated(loop, tmp_path):  # noqa: F811
+def test_played_equals_generated(loop, tmp_path):
     samples = voice(2.5, RATE)
     (heard, error, _, events, position, device), recording = play_and_record(loop, tmp_path, samples, RATE, 0.5)
     assert heard and error == "None" and device and abs(position - 2.5) < 0.01
@@ -140,14 +140,14 @@ def test_played_equals_generated(loop, tmp_path):  # noqa: F811
     assert events == ["started", "finished"]
 
 
-def test_slower_than_real_time_is_played_without_a_gap(loop, tmp_path):  # noqa: F811
+def test_slower_than_real_time_is_played_without_a_gap(loop, tmp_path):
     samples = voice(2.0, RATE, seed=2)
     (heard, error, *_), recording = play_and_record(loop, tmp_path, samples, RATE, 1.5)
     assert heard and error == "None"
     assert align(recording, samples)[1] > 0.999
 
 
-def test_a_rate_of_its_own(loop, tmp_path):  # noqa: F811
+def test_a_rate_of_its_own(loop, tmp_path):
     samples = voice(1.5, 24000, seed=3)
     (heard, error, *_), recording = play_and_record(loop, tmp_path, samples, 24000, 0.3)
     from s2mlx.audio.rates import resample
@@ -155,7 +155,7 @@ def test_a_rate_of_its_own(loop, tmp_path):  # noqa: F811
     assert heard and error == "None" and align(recording, resample(samples, 24000, RATE))[1] > 0.99
 
 
-def test_stop_is_heard_within_100_ms(loop):  # noqa: F811
+def test_stop_is_heard_within_100_ms(loop):
     results = json.loads(loop.python(STOP).stdout)
     assert min(after for after, _ in results) < 0.1, results
     assert min(took for _, took in results) < 0.1, results
@@ -183,7 +183,7 @@ print(loudest, take.clipped, take.zeros_only, take.overflows, take.error)
 """
 
 
-def test_the_recorder_hears_what_is_played(loop, tmp_path):  # noqa: F811
+def test_the_recorder_hears_what_is_played(loop, tmp_path):
     samples = voice(3.0, RATE, seed=4)
     np.save(tmp_path / "samples.npy", samples)
 
@@ -212,7 +212,7 @@ def test_the_recorder_hears_what_is_played(loop, tmp_path):  # noqa: F811
     assert correlation > 0.999, (lag, correlation)
 
 
-def test_devices_are_listed_and_found(loop):  # noqa: F811
+def test_devices_are_listed_and_found(loop):
     text = loop.python(
         "from s2mlx.audio.devices import *\n"
         "print(find_output().name, find_input().name, find_output('pulse').index)\n"
@@ -226,7 +226,7 @@ def test_devices_are_listed_and_found(loop):  # noqa: F811
     assert text.stdout.split()[:2] == ["default", "default"] and text.stderr == ""
 
 
-def test_without_a_sound_server_one_line_says_so(loop, tmp_path):  # noqa: F811
+def test_without_a_sound_server_one_line_says_so(loop, tmp_path):
     """The daemon is gone (its socket is elsewhere): an error at once, the audio is kept, nothing hangs."""
     code = (
         "import numpy as np\nfrom s2mlx.audio.speaker import Player\n"

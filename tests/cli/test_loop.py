@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def command(loop, tmp_path):  # noqa: F811
+def command(loop, tmp_path):
     model = make_model(tmp_path / "tiny.gguf", context=2048)
     variables = {
         "S2MLX_MODEL": str(model),
@@ -47,7 +47,7 @@ def command(loop, tmp_path):  # noqa: F811
     return start
 
 
-def test_what_is_written_is_what_sounds(loop, command, tmp_path):  # noqa: F811
+def test_what_is_written_is_what_sounds(loop, command, tmp_path):
     def attempt():
         (tmp_path / "heard.raw").unlink(missing_ok=True)
         recorder = loop.record_monitor(tmp_path / "heard.raw")
@@ -69,7 +69,7 @@ def test_what_is_written_is_what_sounds(loop, command, tmp_path):  # noqa: F811
     assert lag > 0 and correlation > 0.99
 
 
-def test_an_interrupt_while_playing(loop, command, tmp_path):  # noqa: F811
+def test_an_interrupt_while_playing(loop, command, tmp_path):
     process = command("say", "A long text.", "--min-frames", "300", "--max-frames", "300", "--quiet")
     recorder = loop.record_monitor(tmp_path / "heard.raw")
     end = time.monotonic() + 60
@@ -86,7 +86,7 @@ def test_an_interrupt_while_playing(loop, command, tmp_path):  # noqa: F811
     assert not np.any(recorded(tmp_path / "heard.raw")[before // 2 + RATE // 10 :])
 
 
-def test_a_recorded_voice_is_that_of_its_clip(loop, command, tmp_path):  # noqa: F811
+def test_a_recorded_voice_is_that_of_its_clip(loop, command, tmp_path):
     from s2mlx.voices import Voice, VoiceLibrary
 
     from .test_record import speech

@@ -85,7 +85,7 @@ def test_stdout_holds_sound_and_nothing_else():
 
 def test_text_from_a_pipe():
     process = command("say", "-o", "-", "--raw", fake="{}", stdin=subprocess.PIPE)
-    out, err = process.communicate("Eins. Zwei.".encode(), timeout=60)
+    out, err = process.communicate(b"Eins. Zwei.", timeout=60)
     assert process.returncode == 0 and len(out) == 2 * 6 * FRAME
 
 

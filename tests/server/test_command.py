@@ -43,12 +43,12 @@ def clean_environment(monkeypatch, tmp_path):
         (["words"], "words"),
     ],
 )
-def test_wrong_usage(run, argv, words):  # noqa: F811
+def test_wrong_usage(run, argv, words):
     result = run("serve", *argv)
     assert result.code == 2 and words in result.error
 
 
-def test_faults_before_the_model_is_loaded(run):  # noqa: F811
+def test_faults_before_the_model_is_loaded(run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "--port" in run("serve", "--port", taken.getsockname()[1]).error
     assert "--host" in run("serve", "--host", "no such host.invalid").error

@@ -24,7 +24,7 @@ def hear(samples, rate):
     return " ".join(line.text for line in _transcriber.transcribe_without_streaming(x.tolist(), 16000).lines)
 
 
-_ONES = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 
 
 def words(text):

@@ -26,9 +26,9 @@ FIXED = [
 SPEAKER = chr(FIRST_FIXED + len(FIXED))
 SEMANTIC_BEGIN, SEMANTIC = 128, 1024
 PHONE_CHAR = {p: chr(FIRST_PHONE + i) for i, p in enumerate(PHONES)}
-ONES = "zero one two three four five six seven eight nine".split()
-TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+TENS = ["zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 SIGNS = {
     "dr.": "doctor",
     "mr.": "mister",

@@ -17,7 +17,7 @@ except ImportError:
     stub = types.ModuleType("pkg_resources")
     stub.get_distribution = lambda name: types.SimpleNamespace(version="0")
     sys.modules["pkg_resources"] = stub
-import pyworld  # noqa: E402
+import pyworld
 
 RATE = 16000
 STEP_MS = 5.0

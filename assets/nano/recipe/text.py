@@ -56,7 +56,20 @@ class Writer:
                 return text[0].upper() + text[1:]
 
 
-JOINTS = (", and |, but |, so | because | when | while | and | before | after | until |, because |, if ").split("|")
+JOINTS = [
+    ", and ",
+    ", but ",
+    ", so ",
+    " because ",
+    " when ",
+    " while ",
+    " and ",
+    " before ",
+    " after ",
+    " until ",
+    ", because ",
+    ", if ",
+]
 LONG_LETTERS = (70, 140)
 
 

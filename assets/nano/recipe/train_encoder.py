@@ -170,7 +170,7 @@ def run(steps=STEPS):
         if (step + 1) % 50 == 0:
             print(
                 step + 1,
-                "phone {:.3f} books".format(average[0]),
+                f"phone {average[0]:.3f} books",
                 np.round(average[1 : 1 + n], 3),
                 "right",
                 np.round(average[1 + n :], 3),

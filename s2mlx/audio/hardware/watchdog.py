@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 LIMIT = 4.0  # s without progress; streams that can tell give up by themselves after 3
 CONFIRM = 0.5  # s in which a process that has just woken makes progress again

@@ -7,7 +7,7 @@ a device that hangs holds up nobody but its writer. Time comes from the backend,
 from __future__ import annotations
 
 import threading
-from typing import Callable
+from collections.abc import Callable
 
 import numpy as np
 
