@@ -166,5 +166,5 @@ def _own_keys(c: ModelConfig) -> dict:
             "s2mlx.sampling.top_k": c.sampling.top_k,
         }
     if (c.pass_seconds, c.dialogue) != (usual.pass_seconds, usual.dialogue):
-        keys |= {"s2mlx.results.pass_seconds": c.pass_seconds, "s2mlx.results.dialogue": c.dialogue}
+        keys |= {"s2mlx.speech.pass_seconds": c.pass_seconds, "s2mlx.speech.dialogue": c.dialogue}
     return keys

@@ -196,10 +196,10 @@ def _sampling(keys) -> Sampling:
 
 def _trained_for(keys) -> dict:
     """Limits that small models have. Keys of our own: other files of this format do without."""
-    seconds = keys.real("s2mlx.results.pass_seconds", ModelConfig.pass_seconds)
+    seconds = keys.real("s2mlx.speech.pass_seconds", ModelConfig.pass_seconds)
     if not 1 <= seconds <= 600:
         keys.fail(f"passes of {seconds} s make no sense")
-    return dict(pass_seconds=seconds, dialogue=keys.flag("s2mlx.results.dialogue", ModelConfig.dialogue))
+    return dict(pass_seconds=seconds, dialogue=keys.flag("s2mlx.speech.dialogue", ModelConfig.dialogue))
 
 
 def _check_tokens(config: ModelConfig, path):

@@ -29,7 +29,7 @@ def source(folder):
         folder / "source.gguf",
         qk_norm=False,
         scale=False,
-        metadata={"general.author": "somebody", "s2mlx.sampling.temperature": 0.5, "s2mlx.results.dialogue": False},
+        metadata={"general.author": "somebody", "s2mlx.sampling.temperature": 0.5, "s2mlx.speech.dialogue": False},
     )
 
 

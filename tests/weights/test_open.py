@@ -299,3 +299,13 @@ def test_random_changes_never_escape(path):
         except ModelError as error:
             assert "\n" not in str(error)
     assert opened
+
+
+def test_the_bundled_model_says_what_it_was_trained_for():
+    """Under the keys that its file has, and that files already given out have."""
+    from s2mlx.weights.catalog import DEMO, find_model
+
+    with open_checkpoint(find_model(DEMO).path) as checkpoint:
+        c = checkpoint.config
+    assert (c.pass_seconds, c.dialogue) == (7.0, False)
+    assert c.sampling.temperature == pytest.approx(0.3) and c.sampling.top_k == 10

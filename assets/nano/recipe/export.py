@@ -116,8 +116,8 @@ def metadata(w, ar, codec):
     f(r + "layer_norm_rms_eps", 1e-5)
     for name, value in SAMPLING.items():
         (u if name == "top_k" else f)("s2mlx.sampling." + name, value)
-    f("s2mlx.results.pass_seconds", PASS_SECONDS)
-    b("s2mlx.results.dialogue", False)
+    f("s2mlx.speech.pass_seconds", PASS_SECONDS)
+    b("s2mlx.speech.dialogue", False)
 
 
 def write(path, ar, codec):
