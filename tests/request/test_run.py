@@ -322,9 +322,7 @@ def test_names_that_mean_no_model(tmp_path, monkeypatch):
 
 def test_a_model_may_ask_for_short_passes_and_single_speakers(tmp_path, monkeypatch):
     """Keys of a small model: passes of 3 seconds; turns without tags and history, each in its speaker's voice."""
-    path = make_model(
-        tmp_path / "m.gguf", metadata={"s2mlx.speech.pass_seconds": 3.0, "s2mlx.speech.dialogue": False}
-    )
+    path = make_model(tmp_path / "m.gguf", metadata={"s2mlx.speech.pass_seconds": 3.0, "s2mlx.speech.dialogue": False})
     prompts = []
     build = request_run.build_prompt
     monkeypatch.setattr(request_run, "build_prompt", lambda *a: prompts.append(a[2:]) or build(*a))
