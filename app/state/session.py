@@ -11,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 
+from s2mlx.errors import S2Error
+from s2mlx.files import read_npy
+
 from ..recording.slot import Slot
 from ..recording.spool import Spool
 from .filing import read_json, write_json
@@ -59,13 +62,13 @@ class Session:
         if not isinstance(notes, dict) or not self._take.exists():
             return None
         try:
-            samples = np.load(self._take, mmap_mode="r", allow_pickle=False)
+            samples = read_npy(self._take)
             rate = int(notes["rate"])
-        except (OSError, ValueError, KeyError, TypeError, EOFError):
+        except (S2Error, ValueError, KeyError, TypeError, OverflowError):
             return None
         if samples.ndim != 1 or samples.dtype != np.float32 or not len(samples) or not 0 < rate <= 768_000:
             return None
-        return Recovered(np.array(samples), rate, str(notes.get("transcript", "")), str(notes.get("name", "")))
+        return Recovered(samples, rate, str(notes.get("transcript", "")), str(notes.get("name", "")))
 
     def adopt_broken_recording(self) -> None:
         """A recording that the end of the process broke off becomes the unsaved take, unless a longer one is kept.

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import shutil
 import sys
-import tempfile
 
 from ..errors import S2Error, UsageError
 from . import model, paths
@@ -25,9 +22,7 @@ def run(args, console) -> int:
     paths.check_sound(args.output, args.raw)
     if args.chunk is not None and args.chunk < 1:
         raise UsageError(f"--chunk must be at least 1, not {args.chunk}")
-    what = "stdin" if args.codes == "-" else args.codes
-    with _as_file(args.codes) as path:
-        codes = read_codes(path, what)
+    codes, what = read_codes(args.codes)
 
     import numpy as np
 
@@ -46,20 +41,6 @@ def run(args, console) -> int:
     return 0
 
 
-@contextlib.contextmanager
-def _as_file(path: str):
-    """The path itself; of `-`, a file with what stdin holds, so that one check serves both."""
-    if path != "-":
-        yield path
-        return
-    if not stdin_is_piped():
-        raise UsageError("codes come from a file or a pipe, not from a keyboard")
-    with tempfile.NamedTemporaryFile(prefix="s2mlx-codes-") as file:
-        shutil.copyfileobj(sys.stdin.buffer, file)
-        file.flush()
-        yield file.name
-
-
 def check_codes(codes, size: int, what: str) -> None:
     """S2Error unless every code [num_codebooks, frames] is one that the model can make, 0 .. size - 1. Its head is as
     wide for the residual codebooks, which are smaller: such codes are clamped to them."""
@@ -74,23 +55,21 @@ def check_codes(codes, size: int, what: str) -> None:
         )
 
 
-def read_codes(path: str, what: str):
-    """A .npy of integers -> array [num_codebooks, frames]. What the header claims is held against the file's size.
-    what: the name of the file in errors."""
+def read_codes(path: str):
+    """The codes [num_codebooks, frames] of a .npy file, `-` is stdin, and what errors call it."""
     import numpy as np
 
-    try:
-        codes = np.load(path, mmap_mode="r", allow_pickle=False)
-    except OSError as fault:
-        raise S2Error(f"cannot read {what}: {fault.strerror or fault}") from fault
-    except (ValueError, EOFError, SyntaxError, OverflowError, MemoryError) as fault:
-        raise S2Error(f"{what} is not a .npy file of codes, or is damaged") from fault
-    if not isinstance(codes, np.ndarray) or codes.ndim != 2 or not np.issubdtype(codes.dtype, np.integer):
-        found = f"{codes.dtype} {list(codes.shape)}" if isinstance(codes, np.ndarray) else "an archive"
-        raise S2Error(f"{what} holds {found}; codes are integers [num_codebooks, frames]")
+    from ..files import read_npy
+
+    if path == "-" and not stdin_is_piped():
+        raise UsageError("codes come from a file or a pipe, not from a keyboard")
+    what = "stdin" if path == "-" else path
+    codes = read_npy(sys.stdin.buffer if path == "-" else path, what)
+    if codes.ndim != 2 or not np.issubdtype(codes.dtype, np.integer):
+        raise S2Error(f"{what} holds {codes.dtype} {list(codes.shape)}; codes are integers [num_codebooks, frames]")
     if not codes.shape[1]:
         raise S2Error(f"{what} holds no frames")
     limits = np.iinfo(np.int32)
-    if codes.min() < limits.min or codes.max() > limits.max:
+    if codes.size and (codes.min() < limits.min or codes.max() > limits.max):
         raise S2Error(f"{what} holds numbers beyond 32 bits; codes are small")
-    return codes
+    return codes, what

@@ -4,6 +4,7 @@ from .folders import config_dir as config_dir
 from .folders import state_dir as state_dir
 from .folders import voices_dir as voices_dir
 from .npy import npy_bytes as npy_bytes
+from .npy import read_npy as read_npy
 from .plain_text import LARGEST_TEXT as LARGEST_TEXT
 from .plain_text import decode_text as decode_text
 from .plain_text import read_text_file as read_text_file

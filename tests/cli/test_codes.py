@@ -78,6 +78,8 @@ def bad_codes():
     yield "beyond 32 bits", npy(np.full((10, 4), 2**40))
     yield "pickle", npy(np.array([[{}]], dtype=object), allow_pickle=True)
     yield "archive", archive.getvalue()
+    yield "no item size", b"\x93NUMPY\x01\x00\x40\x00" + whole[10:].replace(b"'<i4'", b"'0f8'")[:54].ljust(64)
+    yield "truths in the shape", whole.replace(b"(10, 4), }  ", b"(True, 4), }")
     yield "objects in the header", whole.replace(b"'<i4'", b"'|O' ")
 
 
