@@ -13,6 +13,7 @@ from .microphone import Recorder as Recorder
 from .play.player import Player as Player
 from .rates import StreamResampler as StreamResampler
 from .rates import resample as resample
+from .stretch import TimeStretch as TimeStretch
 from .verdict import BEST_SECONDS as BEST_SECONDS
 from .verdict import INAUDIBLE_DB as INAUDIBLE_DB
 from .verdict import Take as Take
