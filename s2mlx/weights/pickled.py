@@ -29,6 +29,8 @@ class _Name(str):
 _TENSOR, _PARAMETER = "torch._utils._rebuild_tensor_v2", "torch._utils._rebuild_parameter"
 _DICT = "collections.OrderedDict"
 _MARK = object()
+# The least operation takes one byte and makes an object of a hundred; a tensor takes about forty operations.
+_MOST_OPERATIONS = 1 << 20
 _CONSTANTS = {"NONE": None, "NEWTRUE": True, "NEWFALSE": False, "EMPTY_TUPLE": ()}
 _NUMBERS_AND_TEXTS = {"BININT", "BININT1", "BININT2", "LONG1", "BINFLOAT", "BINUNICODE", "SHORT_BINUNICODE"}
 _SHORT_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
@@ -38,7 +40,9 @@ def read_pickle(data: bytes) -> dict:
     """Nested dictionaries of `Stored`, and of lists, tuples, texts and numbers. Raises ValueError."""
     stack, memo = [], {}
     try:
-        for operation, argument, _ in pickletools.genops(data):
+        for number, (operation, argument, _) in enumerate(pickletools.genops(data)):
+            if number == _MOST_OPERATIONS:
+                raise ValueError("too many operations for a dictionary of tensors")
             if operation.name == "STOP":
                 return _dictionary(stack.pop())
             _step(operation.name, argument, stack, memo)

@@ -17,7 +17,9 @@ from .assemble import Found
 from .mapped import MappedFile, Region
 from .pickled import Stored, read_pickle
 
-MAX_PICKLE = 16 << 20
+# S2's codec is described in about 100 kB: some 500 tensors, one dictionary in another.
+MAX_PICKLE = 4 << 20
+MAX_TENSORS, MAX_NAME, MAX_DEPTH = 1 << 16, 1024, 16
 _STORAGES = {
     "FloatStorage": (GGMLQuantizationType.F32, 4),
     "HalfStorage": (GGMLQuantizationType.F16, 2),
@@ -60,14 +62,20 @@ def _described(data: bytes, path) -> list[tuple[str, Stored]]:
         raise ModelError(
             f"{path}: its pickle is damaged or holds more than tensors ({reason}); nothing of it was run"
         ) from None
-    found, entered, waiting = [], set(), [("", state)]
+    found, entered, waiting = [], set(), [(0, "", "", state)]
     while waiting:
-        name, value = waiting.pop()
+        depth, prefix, key, value = waiting.pop()
+        if len(prefix) + len(key) > MAX_NAME or depth > MAX_DEPTH or len(found) == MAX_TENSORS:
+            raise ModelError(
+                f"{path}: no state dictionary that can be read: more than {MAX_TENSORS} tensors, a name of more than "
+                f"{MAX_NAME} characters, or dictionaries more than {MAX_DEPTH} deep"
+            )
         if isinstance(value, Stored):
-            found.append((name, value))
+            found.append((prefix + key, value))
         elif isinstance(value, dict) and id(value) not in entered:
             entered.add(id(value))  # once: references can be made to multiply without end
-            waiting += [(f"{name}.{key}" if name else key, item) for key, item in value.items()]
+            stem = prefix + key + "." if depth else ""
+            waiting += [(depth + 1, stem, key, item) for key, item in value.items()]
     return found
 
 

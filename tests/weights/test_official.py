@@ -5,6 +5,7 @@ import json
 import pickle
 import struct
 import sys
+import tracemalloc
 import types
 import zipfile
 from collections import OrderedDict
@@ -17,7 +18,7 @@ from s2mlx.config import CODEC_RVQ
 from s2mlx.errors import ModelError
 from s2mlx.weights import open_checkpoint
 from s2mlx.weights.safetensors_file import read_safetensors
-from s2mlx.weights.torch_file import read_torch
+from s2mlx.weights.torch_file import MAX_TENSORS, read_torch
 from tests import synthetic
 
 from .gguf_maker import gguf_bytes
@@ -376,6 +377,38 @@ def test_a_dictionary_full_of_itself(tmp_path):
     path = tmp_path / "codec.pth"
     path.write_bytes(torch_file(level))
     assert len(read_torch(path)) == 1
+
+
+def test_names_that_grow_from_references(tmp_path):
+    """A long name that is written once and meant at every level of nested dictionaries: 63 kB became 2.7 GB."""
+    tensor = np.ones((2, 2), np.float32)
+    level = {"t": tensor}
+    key = "a" * 30_000
+    for _ in range(100):
+        level = {key: level}
+    deep = {"t": tensor}
+    for _ in range(17):
+        deep = {"a": deep}
+    path = tmp_path / "codec.pth"
+    many = {f"{i:x}": tensor for i in range(MAX_TENSORS + 1)}
+    for state in (level, {key: tensor}, deep, many):
+        path.write_bytes(torch_file(state))
+        tracemalloc.start()
+        with pytest.raises(ModelError, match="no state dictionary that can be read|too many operations"):
+            read_torch(path)
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert most < 300e6
+    path.write_bytes(torch_file({"a" * 1000: {"b": {"c" * 20: tensor}}}))
+    assert [len(name) for name in read_torch(path)] == [1023]
+
+
+def test_a_pickle_of_more_operations_than_tensors_take(tmp_path):
+    """A byte an operation, and each makes an object."""
+    path = tmp_path / "codec.pth"
+    path.write_bytes(zipped({"codec/data.pkl": b"\x80\x02" + b"}" * 3_000_000 + b"."}))
+    with pytest.raises(ModelError, match="too many operations"):
+        read_torch(path)
 
 
 def test_tensors_that_a_pickle_misplaces(tmp_path):
