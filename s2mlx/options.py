@@ -1,14 +1,21 @@
-"""The knobs of one request, and nothing of how it is served."""
+"""The knobs of one request: what each may be and what it means, told once (`KNOBS`), and their values (`Options`).
+
+The command's options, the app's form and the server's checks are made from the table.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import operator
 from dataclasses import dataclass
+from typing import Any, Self
 
 from .errors import UsageError
 
 DEFAULT_MAX_FRAMES = 1024
+_LARGEST_SEED = 2**64 - 1
+_TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
 
 @dataclass(frozen=True)
@@ -20,22 +27,140 @@ class Sampling:
     top_k: int = 30
 
 
-_WHOLE, _REAL = (operator.index, "a whole number"), (float, "a number")
-_NUMBERS = {
-    "temperature": _REAL,
-    "top_p": _REAL,
-    "top_k": _WHOLE,
-    "seed": _WHOLE,
-    "max_frames": _WHOLE,
-    "min_frames": _WHOLE,
-    "pause_ms": _WHOLE,
-    "batch": _WHOLE,
-}
+@dataclass(frozen=True)
+class Knob:
+    """One knob: its type, range, default and meaning.
+
+    name: the field it sets; kind: int, float or bool. least, most: the range, both within it unless `above` leaves the
+    least out. default: the value of who says nothing; None stands for `unset`, which tells in words what then holds.
+    unit: of the value, for people; metavar: what stands for the value in a command's help.
+    """
+
+    name: str
+    kind: type
+    help: str
+    metavar: str | None = None
+    least: float | None = None
+    most: float | None = None
+    above: bool = False
+    default: float | bool | None = None
+    unset: str = ""
+    unit: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name in a form: "Top p"."""
+        return self.name.replace("_", " ").capitalize()
+
+    @property
+    def option(self) -> str:
+        """The name on a command line: "--top-p"."""
+        return "--" + self.name.replace("_", "-")
+
+    @property
+    def default_words(self) -> str:
+        """The default in words: "the model's own", "250"."""
+        return self.unset if self.default is None else str(self.default)
+
+    @property
+    def type_words(self) -> str:
+        """ "a whole number", ..."""
+        return {int: "a whole number", float: "a number", bool: "true or false"}[self.kind]
+
+    @property
+    def range_words(self) -> str:
+        """ "between 0 and 10", ...; empty without a range."""
+        if self.least is None:
+            return ""
+        if self.most is None:
+            return f"{'above' if self.above else 'at least'} {self.least}"
+        return (
+            f"above {self.least} and at most {self.most}" if self.above else f"between {self.least} and {_most(self)}"
+        )
+
+    def check(self, value: Any) -> Any:
+        """`value` as the plain Python value it means, None where that leaves the default to others.
+
+        Raises `UsageError`, which begins with the name, for another type (a bool or a text is no number; NumPy's numbers
+        are) and for what lies outside the range.
+        """
+        if value is None and self.default is None:
+            return None
+        plain = self._plain(value)
+        if plain is None:
+            raise self._wrong(self.type_words, value)
+        if self.kind is not bool and not self._within(plain):
+            raise self._wrong(self.range_words, value)
+        return plain
+
+    def parse(self, text: str) -> Any:
+        """The value that a person types; nothing is the default. Raises `UsageError`."""
+        word = text.strip()
+        if not word:
+            return self.default
+        read = _TRUTH.__getitem__ if self.kind is bool else self.kind
+        try:
+            value = read(word)
+        except (ValueError, KeyError):
+            raise self._wrong(self.type_words, word) from None
+        return self.check(value)
+
+    def _plain(self, value: Any) -> Any:
+        """The value as `kind`; None if it is of another type."""
+        truth = isinstance(value, bool) or getattr(getattr(value, "dtype", None), "kind", "") == "b"
+        if self.kind is bool or truth or isinstance(value, (str, bytes)):
+            return bool(value) if self.kind is bool and truth else None
+        try:
+            return operator.index(value) if self.kind is int else float(value)
+        except OverflowError:  # a whole number too large for a float
+            return math.inf
+        except (TypeError, ValueError):
+            return None
+
+    def _within(self, value: float) -> bool:
+        low = self.least is None or (value > self.least if self.above else value >= self.least)
+        return low and (self.most is None or value <= self.most)
+
+    def _wrong(self, rule: str, value: Any) -> UsageError:
+        try:
+            shown = repr(value)
+        except ValueError:  # Python writes out no number of thousands of digits
+            shown = "a number of thousands of digits"
+        return UsageError(f"{self.name} must be {rule}, not {shown if len(shown) <= 60 else shown[:57] + '...'}")
+
+
+def _most(knob: Knob) -> str:
+    return "2^64 - 1" if knob.most == _LARGEST_SEED else str(knob.most)
+
+
+KNOBS: dict[str, Knob] = {
+    knob.name: knob
+    for knob in (
+        Knob(
+            "temperature", float, "randomness, 0: the likeliest", "T", least=0, most=10, unset="the model's own"
+        ),
+        Knob("top_p", float, "sample the likeliest of this mass", "P", least=0, most=1, above=True, unset="the model's own"),
+        Knob("top_k", int, "sample the K likeliest, 0 is off", "K", least=0, unset="the model's own"),
+        Knob("seed", int, "the same seed gives the same speech", "N", least=0, most=_LARGEST_SEED, unset="drawn"),
+        Knob(
+            "max_frames", int, "longest pass, one frame is 46 ms", "N",
+            least=1, unset=f"{DEFAULT_MAX_FRAMES}, or what fits", unit="frames",
+        ),
+        Knob("min_frames", int, "shortest pass", "N", least=0, default=0, unit="frames"),
+        Knob("pause_ms", int, "silence between passes of a long text", "MS", least=0, most=60_000, default=250, unit="ms"),
+        Knob("trim", bool, "cut trailing silence", default=False),
+        Knob("normalize", bool, "scale the peak to 0.95", default=False),
+        Knob(
+            "batch", int, "passes of a long text generated together when nobody waits for the sound", "N",
+            least=1, unset="4, or what the memory holds", unit="passes",
+        ),
+    )
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Options:
-    """How to speak.
+    """How to speak; `KNOBS` has the ranges.
 
     temperature, top_p, top_k: None takes the model's own default (`Sampling`). temperature 0 is argmax; top_k 0 is off.
     seed: None draws one; the seed used is reported in the result.
@@ -43,6 +168,8 @@ class Options:
     pause_ms: silence between passes of a long text.
     trim, normalize: cut trailing silence, scale the peak to 0.95 (whole results only, never a stream).
     batch: passes that share one read of the weights when nobody listens; None lets the machine decide.
+
+    Raises `UsageError`.
     """
 
     temperature: float | None = None
@@ -56,31 +183,14 @@ class Options:
     normalize: bool = False
     batch: int | None = None
 
-    def __post_init__(self):
-        def need(ok, name, rule):
-            if not ok:
-                raise UsageError(f"{name} must be {rule}, not {getattr(self, name)!r}")
-
-        for name, (convert, kind) in _NUMBERS.items():
-            value = getattr(self, name)
-            try:
-                if value is not None or name in ("min_frames", "pause_ms"):
-                    object.__setattr__(self, name, convert(value))  # NumPy's numbers overflow where Python's do not
-            except (TypeError, ValueError):
-                need(False, name, kind)
-
-        t, p, k = self.temperature, self.top_p, self.top_k
-        need(t is None or 0 <= t <= 10, "temperature", "between 0 and 10")
-        need(p is None or 0 < p <= 1, "top_p", "above 0 and at most 1")
-        need(k is None or k >= 0, "top_k", "0 (off) or more")
-        need(self.seed is None or 0 <= self.seed < 2**64, "seed", "between 0 and 2^64 - 1")
-        need(self.max_frames is None or self.max_frames >= 1, "max_frames", "at least 1")
+    def __post_init__(self) -> None:
+        for name, knob in KNOBS.items():
+            object.__setattr__(self, name, knob.check(getattr(self, name)))
         most = DEFAULT_MAX_FRAMES if self.max_frames is None else self.max_frames
-        need(0 <= self.min_frames <= most, "min_frames", f"between 0 and max_frames ({most})")
-        need(0 <= self.pause_ms <= 60_000, "pause_ms", "between 0 and 60000")
-        need(self.batch is None or self.batch >= 1, "batch", "at least 1")
+        if self.min_frames > most:
+            raise UsageError(f"min_frames must be between 0 and max_frames ({most}), not {self.min_frames}")
 
-    def replace(self, **changes) -> Options:
+    def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed; an unknown name is a `UsageError`."""
         known = {f.name for f in dataclasses.fields(self)}
         for name in changes:
@@ -90,9 +200,8 @@ class Options:
 
     def sampling(self, default: Sampling) -> Sampling:
         """The sampling in force: each knob that was set, else the model's."""
-        pick = lambda mine, theirs: theirs if mine is None else mine
         return Sampling(
-            pick(self.temperature, default.temperature),
-            pick(self.top_p, default.top_p),
-            pick(self.top_k, default.top_k),
+            default.temperature if self.temperature is None else self.temperature,
+            default.top_p if self.top_p is None else self.top_p,
+            default.top_k if self.top_k is None else self.top_k,
         )

@@ -21,13 +21,13 @@ from .terminal import seconds
 class Delivery:
     """Collects what is wanted, then `run`s it."""
 
-    def __init__(self, tts, text, voices, options, console, *, trim=False, normalize=False):
+    def __init__(self, tts, text, voices, options, console):
         self.tts, self.text, self.voices, self.options, self.console = tts, text, voices, options, console
         self.figures = RunFigures(tts.sample_rate)
         self.speaker = None
         self._wanted, self._paths = [], {}
         self._plays, self._device = False, None
-        self._post = _post_processing(tts.sample_rate, trim, normalize)
+        self._post = _post_processing(tts.sample_rate, options.trim, options.normalize)
 
     def write_audio(self, path, raw):
         self._paths["output"] = path

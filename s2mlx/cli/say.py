@@ -6,8 +6,7 @@ import os
 import time
 
 from ..errors import UsageError
-from ..options import Options
-from . import model, paths, references
+from . import knobs, model, paths, references
 from .text_input import read_text
 
 _EPILOG = """\
@@ -39,22 +38,8 @@ def configure(parser) -> None:
     option("-a", "--device", metavar="DEV", help="output device, by number or part of its name; '?' lists")
     option("--play", action="store_true", yields_to=("no_play",), help="play although -o is given")
     option("--no-play", action="store_true", yields_to=("play",), help="do not play, for --codes or --json alone")
-    option("--temperature", type=float, metavar="T", help="randomness, 0: the likeliest; default: the model's own")
-    option("--top-p", type=float, metavar="P", help="sample the likeliest of this mass; default: the model's own")
-    option("--top-k", type=int, metavar="K", help="sample the K likeliest, 0 is off; default: the model's own")
-    option("--seed", type=int, metavar="N", help="the same seed gives the same speech; default: drawn")
-    option("--max-frames", type=int, metavar="N", help="longest pass, one frame is 46 ms; default 1024, or what fits")
-    option("--min-frames", type=int, default=0, metavar="N", help="shortest pass; default 0")
-    option(
-        "--batch",
-        type=int,
-        metavar="N",
-        help="passes of a long text generated together when nobody waits for the sound; default 4",
-    )
-    option("--pause-ms", type=int, default=250, metavar="MS", help="silence between passes of a long text; default 250")
+    knobs.add_options(parser, trim=" (the speech is then made whole before it sounds)", normalize=" (likewise)")
     option("--codes", metavar="FILE.npy", help="also save the frames, int32 [num_codebooks, frames]")
-    option("--trim", action="store_true", help="cut trailing silence (the speech is then made whole before it sounds)")
-    option("--normalize", action="store_true", help="scale the peak to 0.95 (likewise)")
     model.add_manners(parser, json="print figures as one JSON object")
 
 
@@ -71,16 +56,7 @@ def run(args, console) -> int:
     if args.text and "file" in args.given:
         raise UsageError("TEXT and -f exclude each other")
     text = read_text(args.text, args.file)
-    options = Options(
-        temperature=args.temperature,
-        top_p=args.top_p,
-        top_k=args.top_k,
-        seed=args.seed,
-        max_frames=args.max_frames,
-        min_frames=args.min_frames,
-        pause_ms=args.pause_ms,
-        batch=args.batch,
-    )
+    options = knobs.options(args)
     play = _check_outputs(args)
     references.check(args, console)
     named = references.load_named(args)
@@ -96,7 +72,7 @@ def run(args, console) -> int:
     with model.open_model(args, console) as tts:
         load_seconds = time.perf_counter() - began
         voices = references.resolve(args, named, tts, console)
-        job = Delivery(tts, text, voices, options, console, trim=args.trim, normalize=args.normalize)
+        job = Delivery(tts, text, voices, options, console)
         if args.output:
             job.write_audio(args.output, args.raw)
         if args.codes:

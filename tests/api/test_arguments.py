@@ -7,7 +7,7 @@ import pytest
 
 import s2mlx
 from s2mlx.errors import AudioError, UsageError, VoiceError
-from s2mlx.options import Options
+from s2mlx.options import KNOBS, Options
 from s2mlx.synthesizer import read_clip
 
 WAVE = np.sin(np.arange(4410) * 0.05).astype(np.float32)
@@ -34,12 +34,62 @@ def test_whole_numbers_of_numpy_are_numbers(name):
         {"temperature": float("inf")},
         {"temperature": float("nan")},
         {"top_p": [0.8]},
+        {"top_p": "0.8"},
+        {"top_k": True},
+        {"temperature": True},
+        {"temperature": 10**400},
+        {"seed": 10**5000},
+        {"top_p": 0},
+        {"top_k": -1},
+        {"seed": 2**64},
+        {"max_frames": 0},
+        {"pause_ms": 60_001},
+        {"batch": 0},
+        {"min_frames": 1025},
+        {"trim": "no"},
+        {"normalize": 1},
     ],
 )
 def test_options_that_make_no_sense(wrong):
     [name] = wrong
-    with pytest.raises(UsageError, match=name):
+    with pytest.raises(UsageError, match=f"^{name} must be ") as caught:
         Options(**wrong)
+    assert len(str(caught.value)) < 150
+
+
+def test_every_option_has_its_knob_and_the_knobs_default():
+    assert list(KNOBS) == list(Options.__dataclass_fields__)
+    for name, knob in KNOBS.items():
+        assert getattr(Options(), name) == knob.default and type(knob.default) in (knob.kind, type(None))
+        assert knob.parse("") == knob.default and knob.default_words and knob.help and knob.type_words
+
+
+@pytest.mark.parametrize(
+    "name, text, value",
+    [("top_p", " 0.5 ", 0.5), ("seed", "18446744073709551615", 2**64 - 1), ("trim", "yes", True), ("pause_ms", "0", 0)],
+)
+def test_knobs_read_what_people_type(name, text, value):
+    assert KNOBS[name].parse(text) == value
+
+
+@pytest.mark.parametrize(
+    "name, text, rule",
+    [
+        ("top_p", "nan", "top_p must be above 0 and at most 1, not nan"),
+        ("temperature", "hot", "temperature must be a number, not 'hot'"),
+        ("top_k", "1.5", "top_k must be a whole number, not '1.5'"),
+        ("seed", "-1", r"seed must be between 0 and 2\^64 - 1, not -1"),
+        ("trim", "maybe", "trim must be true or false, not 'maybe'"),
+        ("batch", "0", "batch must be at least 1, not 0"),
+    ],
+)
+def test_knobs_say_what_they_take(name, text, rule):
+    with pytest.raises(UsageError, match=f"^{rule}$"):
+        KNOBS[name].parse(text)
+
+
+def test_truth_values_of_numpy_are_truth_values():
+    assert Options(trim=np.bool_(True)).trim is True
 
 
 @pytest.mark.parametrize(

@@ -187,3 +187,33 @@ def test_what_nothing_is_near_to_is_named(run, tts):
 def test_the_defaults_of_sampling_are_the_models(run):
     text = run("say", "--help").out
     assert text.count("the model's own") >= 3 and "s2mlx info" in text and "0.8" not in text
+
+
+@pytest.mark.parametrize(
+    "words, variables, said",
+    [
+        (["--top-k", "1.5"], {}, "argument --top-k: must be a whole number, not '1.5'"),
+        (["--temperature", "11"], {}, "argument --temperature: must be between 0 and 10, not 11.0"),
+        ([], {"S2MLX_TOP_P": "0"}, "S2MLX_TOP_P must be above 0 and at most 1, not 0.0"),
+        ([], {"S2MLX_PAUSE_MS": "soon"}, "S2MLX_PAUSE_MS must be a whole number, not 'soon'"),
+    ],
+)
+def test_a_knob_says_what_it_takes_and_whence_it_came(run, tts, monkeypatch, words, variables, said):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    result = run("say", "Hi.", *words)
+    assert result.code == 2 and said in result.error and not tts.loaded
+
+
+def test_every_knob_is_an_option_of_say(run, tts, player):
+    from s2mlx.options import KNOBS, Options
+
+    words = {"temperature": 0.5, "top_p": 0.6, "top_k": 7, "seed": 8, "max_frames": 90, "min_frames": 1, "pause_ms": 2}
+    words |= {"trim": True, "normalize": True, "batch": 3}
+    argv = [
+        part
+        for name, value in words.items()
+        for part in ([KNOBS[name].option] if value is True else [KNOBS[name].option, str(value)])
+    ]
+    assert run("say", "Hi.", *argv).code == 0
+    assert tts.calls[-1]["options"] == Options(**words) and set(words) == set(KNOBS)
