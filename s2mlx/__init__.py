@@ -11,8 +11,8 @@ import os
 
 import lazy_loader
 
-# On chips with matrix units (M5 and later) MLX computes float32 products, convolutions and attention with the 10 bits of
-# TF32 unless told otherwise before its first one: a thousand times the error, and other codes for the same clip and seed.
+# On chips with matrix units (M5 and later) MLX computes float32 products, convolutions and attention with the 10 bits
+# of TF32 unless told otherwise before its first one: a thousand times the error, and other codes for one clip and seed.
 os.environ.setdefault("MLX_ENABLE_TF32", "0")
 
 __version__ = "0.1.0"

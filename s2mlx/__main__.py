@@ -1,4 +1,4 @@
-"""The command as a process: `python -m s2mlx` and the script `s2mlx`. Ctrl-C while it is still importing is quiet too."""
+"""The command as a process: `python -m s2mlx` and the script `s2mlx`. Ctrl-C is quiet also while it still imports."""
 
 import signal
 

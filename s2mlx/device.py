@@ -1,5 +1,5 @@
-"""Which device MLX computes on, and whether our Metal kernels run there. Asked at every use, since tests and programs change
-it.
+"""Which device MLX computes on, and whether our Metal kernels run there. Asked at every use, since tests and programs
+change it.
 """
 
 from __future__ import annotations

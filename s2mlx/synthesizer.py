@@ -34,8 +34,8 @@ def load(
 
     model: a GGUF file, a checkpoint folder, `owner/repo[:file]`, a known name, or None for the configured or else the
     bundled one. tokenizer: its tokenizer.json when it is not beside it. compat "s2cpp": the numerics of s2.cpp.
-    memory_limit: bytes that weights may take. on_progress(bytes read, bytes in all) is called on the model's thread; what it
-    raises ends the loading. Raises `ModelError`.
+    memory_limit: bytes that weights may take. on_progress(bytes read, bytes in all) is called on the model's thread;
+    what it raises ends the loading. Raises `ModelError`.
     """
     return Synthesizer(
         find_model(model), tokenizer=tokenizer, compat=compat, memory_limit=memory_limit, on_progress=on_progress
@@ -97,7 +97,8 @@ class Synthesizer:
         """Speak the whole text and return it. `on_chunk` hears of every piece, on the calling thread.
 
         voice: of speaker 0, or of speakers 0, 1, ...: a `Voice`, the name of a saved or bundled one, or a path. cancel:
-        set it to stop within one frame. overrides: fields of `Options`. Raises `S2Error` kinds; a cancelled request returns what was finished, with that finish reason.
+        set it to stop within one frame. overrides: fields of `Options`. Raises `S2Error` kinds; a cancelled request
+        returns what was finished, with that finish reason.
         """
         options = (options or Options()).replace(**overrides)
         chunks = []
@@ -129,7 +130,7 @@ class Synthesizer:
         voices = [_voice(v) for v in voices]
         for v in voices:
             v.check(self.config)
-        self._engine.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
+        _ = self._engine.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
         seed = secrets.randbits(32) if options.seed is None else options.seed
         work = lambda keep_going: self._engine.speak(text, voices, options, seed, keep_going, lead)
         return self._worker.stream(work, cancel)
@@ -151,8 +152,8 @@ class Synthesizer:
             self._worker.call(self._engine.warm_up)
 
     def close(self) -> None:
-        """Cancel what runs, refuse what waits, end the thread, free the weights; returns within two seconds, while work that
-        cannot be stopped so soon ends by itself."""
+        """Cancel what runs, refuse what waits, end the thread, free the weights; returns within two seconds, while work
+        that cannot be stopped so soon ends by itself."""
         self._worker.close(last=self._engine.release)
 
     def __enter__(self) -> Synthesizer:
@@ -199,8 +200,8 @@ class CodecHandle:
         return self._worker.call(lambda keep_going: _finished(codec.encode(samples, keep_going), keep_going), cancel)
 
     def decode(self, codes: np.ndarray, chunk: int | None = None, cancel: threading.Event | None = None) -> np.ndarray:
-        """codes int32 [num_codebooks, frames] -> samples float32 [frames * frame_samples]. `chunk` frames at a time, with
-        the same result; codes outside a codebook are clamped to it."""
+        """codes int32 [num_codebooks, frames] -> samples float32 [frames * frame_samples]. `chunk` frames at a time,
+        with the same result; codes outside a codebook are clamped to it."""
         codec, books, codes = self._model.codec, self._model.codec_config.num_codebooks, np.asarray(codes)
         if codes.ndim != 2 or codes.shape[0] != books or codes.dtype.kind not in "iu":
             raise UsageError(

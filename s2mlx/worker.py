@@ -96,8 +96,8 @@ class Worker:
         return result
 
     def close(self, timeout: float = 2.0, last: Callable[[], None] = lambda: None) -> bool:
-        """End the thread; whatever it is doing is cancelled, what waits is refused. `last` is the last that it does, also if
-        that is later. True if it ended in time."""
+        """End the thread; whatever it is doing is cancelled, what waits is refused. `last` is the last that it does,
+        also if that is later. True if it ended in time."""
         if os.getpid() != self._process:
             return True  # it stayed in the parent
         with self._lock:

@@ -5,6 +5,7 @@ Knows paths and encoders; not where the samples come from.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import secrets
@@ -52,8 +53,8 @@ def encoder_rate(subtype: str, rate: int) -> int:
 
 
 def blocks(samples: np.ndarray, pcm: bool) -> Iterator[np.ndarray]:
-    """What libsndfile is given of samples float32 [n]: within full scale, 16-bit output by one rounding rule everywhere, and
-    not too much at a time."""
+    """What libsndfile is given of samples float32 [n]: within full scale, 16-bit output by one rounding rule
+    everywhere, and not too much at a time."""
     samples = np.clip(samples, -1, 1)
     if pcm:
         samples = np.frombuffer(pcm16(samples), "<i2")
@@ -205,10 +206,8 @@ class _Encoded:
         os.close(self._fd)
 
     def discard(self) -> None:
-        try:
+        with contextlib.suppress(self._error):  # the file is thrown away
             self._file.close()
-        except self._error:
-            pass  # the file is thrown away
         os.close(self._fd)
 
     def _encode(self, samples: np.ndarray) -> None:

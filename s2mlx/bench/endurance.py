@@ -24,8 +24,8 @@ def measure(
     each: float = 60.0,
     progress: Callable[[str], None] = lambda what: None,
 ) -> list[dict]:
-    """Stream `minutes` of speech. After each `each` seconds of it: {speech, took: seconds so far, active: bytes that MLX
-    holds, process: the most bytes that the process had so far}."""
+    """Stream `minutes` of speech. After each `each` seconds of it: {speech, took: seconds so far, active: bytes that
+    MLX holds, process: the most bytes that the process had so far}."""
     load = process.load_arguments(path, tokenizer, compat, memory_limit)
     job = {"load": load, "marks": round(60 * minutes / each), "each": each}
     marks = []

@@ -17,8 +17,8 @@ def measure(
     path, *, tokenizer=None, compat: str | None = None, memory_limit: int | None = None, text: str = TEXT
 ) -> dict:
     """Seconds of the parts, for the first request after the start of Python (`cold`) and for the next one (`warm`),
-    each with its `total`; and `memory` in bytes: of the weights, the peak of loading as MLX counts it, and the most that
-    the process had.
+    each with its `total`; and `memory` in bytes: of the weights, the peak of loading as MLX counts it, and the most
+    that the process had.
 
     Cold means a new process; whether the file is still in the system's cache is not ours to say."""
     load = process.load_arguments(path, tokenizer, compat, memory_limit)

@@ -1,5 +1,5 @@
-"""What an S2 GGUF file holds: its tensors with plausible sizes of their values, and a tokenizer that belongs to it. A list;
-it writes nothing and knows no block format."""
+"""What an S2 GGUF file holds: its tensors with plausible sizes of their values, and a tokenizer that belongs to it. A
+list; it writes nothing and knows no block format."""
 
 from __future__ import annotations
 

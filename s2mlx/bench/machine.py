@@ -56,8 +56,8 @@ class Bound:
 
 
 def measure_bandwidth(mebibytes: int = 256, repeat: int = 5) -> float:
-    """Bytes per second between this device and its memory: the best of a few sums, copies and products with a vector of a
-    large array."""
+    """Bytes per second between this device and its memory: the best of a few sums, copies and products with a vector of
+    a large array."""
     data = mx.ones((1 << 10, mebibytes << 8), mx.float32)
     vector = mx.ones((1, data.shape[0]), mx.float32)
     mx.eval(data, vector)

@@ -1,9 +1,9 @@
 """A GPU that is not there: networks choose their GPU forms, and their graphs can be counted, on any machine.
 
 While `gpu()` holds, Python code that asks MLX for its device hears "gpu", and what only a GPU has becomes one stand-in
-node: `mx.fast` functions and `mx.dequantize` (many nodes on the CPU backend, one on Metal) and our kernels (none without
-Metal). Results are of the right shapes and types and mean nothing. Patches modules: for one thread, for counting, never
-around real work.
+node: `mx.fast` functions and `mx.dequantize` (many nodes on the CPU backend, one on Metal) and our kernels (none
+without Metal). Results are of the right shapes and types and mean nothing. Patches modules: for one thread, for
+counting, never around real work.
 """
 
 from __future__ import annotations

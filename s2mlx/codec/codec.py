@@ -39,8 +39,8 @@ class Codec:
         """`pad_to_hop`: pad clips to whole latents only (512 samples), as s2.cpp does; the official code pads them to
         whole frames (2048).
 
-        The encoding half is built when a clip is first encoded: speaking with a saved voice never needs it. `scope` must
-        stay readable until then."""
+        The encoding half is built when a clip is first encoded: speaking with a saved voice never needs it. `scope`
+        must stay readable until then."""
         self.config, self.pad_to_hop = config, pad_to_hop
         quantizer = scope.within("quantizer")
         self.codebooks = Codebooks(quantizer, config)
@@ -63,7 +63,7 @@ class Codec:
     ) -> np.ndarray:
         """codes int32 [num_codebooks, F] -> samples float32 [F * frame_samples]. Codes are clamped to their codebook.
 
-        `chunk`: frames at a time, at most _PIECE; the result does not depend on it. `keep_going` is asked between pieces.
+        `chunk`: frames at a time, at most _PIECE; the result does not depend on it. `keep_going` is asked between them.
         """
         stream, step = self.stream(), min(chunk or _PIECE, _PIECE)
         pieces = []

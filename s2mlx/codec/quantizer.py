@@ -1,8 +1,8 @@
 """Latents <-> codes: a semantic codebook, then residual ones, each on what the earlier ones left.
 
-Encoding: `Downsampler`, then `Codebooks.encode`. Decoding: `Codebooks.decode`, the sum of the entries, then `Upsampler`.
-A vector is matched by cosine against the L2-normalised codebook (in 8 dimensions); what is decoded is the projection of
-the entry as it stands. (Descript's factorized VQ, arXiv:2306.06546, with the semantic codebook in front.)
+Encoding: `Downsampler`, then `Codebooks.encode`. Decoding: `Codebooks.decode`, the sum of the entries, then
+`Upsampler`. A vector is matched by cosine against the L2-normalised codebook (in 8 dimensions); what is decoded is the
+projection of the entry as it stands. (Descript's factorized VQ, arXiv:2306.06546, with the semantic codebook in front.)
 """
 
 from __future__ import annotations

@@ -66,5 +66,5 @@ def convert(
 
 
 def _is_mistaken(ending: str) -> bool:
-    """Whether it says that a file was meant: another kind's, or .gguf misspelt. Folders may have dots in their names."""
+    """Whether it says that a file was meant: another kind's, or .gguf misspelt. Folders' names may have dots."""
     return ending in _OTHER_FILES or ending != ENDING and difflib.SequenceMatcher(None, ending, ENDING).ratio() > 0.75

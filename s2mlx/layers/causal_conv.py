@@ -6,8 +6,8 @@ official code ((k - 1) * dilation + 1 - stride zeros on the left). Pieces of any
 
 A strided layer needs pieces whose length is a multiple of its stride.
 
-What stands around a convolution - Snake before it, tanh and residual after it - is given with the call: the Metal kernel
-does all of it in one launch.
+What stands around a convolution - Snake before it, tanh and residual after it - is given with the call: the Metal
+kernel does all of it in one launch.
 """
 
 from __future__ import annotations

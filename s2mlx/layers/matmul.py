@@ -5,9 +5,9 @@ MLX's CPU wheels carry the reference BLAS: one core, no blocking, ~7 GFLOP/s. Nu
 product worth the detour is computed by NumPy. The detour evaluates `x` at once, which on this backend costs
 microseconds; on a GPU it would be a synchronisation, so there MLX always computes.
 
-`S2MLX_HOST_BLAS` is the number of threads OpenBLAS may use in this process, 1 unless set: its threads wait for each other
-by spinning, which on a machine that does anything else makes a product up to 100 times slower. `off` keeps every product
-in MLX's graph, as the counting of graph nodes needs it.
+`S2MLX_HOST_BLAS` is the number of threads OpenBLAS may use in this process, 1 unless set: its threads wait for each
+other by spinning, which on a machine that does anything else makes a product up to 100 times slower. `off` keeps every
+product in MLX's graph, as the counting of graph nodes needs it.
 """
 
 from __future__ import annotations

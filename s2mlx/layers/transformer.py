@@ -32,8 +32,8 @@ class Heads:
             mx.eval(self._gains)
 
     def split(self, qkv: mx.array, batch: int, table: mx.array) -> tuple[mx.array, mx.array, mx.array]:
-        """Rows qkv [B * T, (heads + 2 kv_heads) * head_dim], table from `expand` -> q, k, v [B, heads, T, head_dim], q and
-        k normalised and rotated."""
+        """Rows qkv [B * T, (heads + 2 kv_heads) * head_dim], table from `expand` -> q, k, v [B, heads, T, head_dim], q
+        and k normalised and rotated."""
         length, rotated = qkv.shape[0] // batch, self.count + self.kv_count
         if length == 1:  # the same memory, so no transpose
             x = qkv.reshape(batch, rotated + self.kv_count, 1, self.dim)
@@ -46,7 +46,7 @@ class Heads:
         return q, k, v
 
     def expand(self, table: mx.array, batch: int) -> mx.array:
-        """Rotations [T, head_dim / 2] or [B, 1, head_dim / 2] -> for every head, [B, heads + kv_heads, T, head_dim / 2]."""
+        """Rotations [T, head_dim / 2] or [B, 1, head_dim / 2] -> per head, [B, heads + kv_heads, T, head_dim / 2]."""
         table = table[None, None] if table.ndim == 2 else table[:, None]
         return mx.broadcast_to(table, (batch, self.count + self.kv_count, *table.shape[2:]))
 

@@ -95,7 +95,9 @@ class DualAR:
             for_semantic, *rest = mx.split(uniforms, list(range(2, self.config.num_codebooks + 1)), axis=1)
             tokens, window = draw_semantic(self.slow.logits(last), for_semantic, window, mx.array(may_end, mx.int32))
             semantic = mx.minimum(tokens, self.end_token - 1)
-            codes = self.fast.complete(self.fast.input(hidden, last), semantic, lambda l, k: draw(l, rest[k - 1]))
+            codes = self.fast.complete(
+                self.fast.input(hidden, last), semantic, lambda logits, k: draw(logits, rest[k - 1])
+            )
             return State(tokens, mx.concatenate([tokens, *codes]).reshape(1 + len(codes), -1).T, window)
 
         return pick

@@ -1,7 +1,7 @@
 """The loop: a generator of frames over a prompt matrix. Knows nothing of text, files or devices.
 
-On a GPU the host reads frame n while frame n + 1 is already under way: one synchronisation a frame, one frame late. When
-frame n turns out to be the end, the frame after it is dropped. On the CPU backend there is nothing to overlap.
+On a GPU the host reads frame n while frame n + 1 is already under way: one synchronisation a frame, one frame late.
+When frame n turns out to be the end, the frame after it is dropped. On the CPU backend there is nothing to overlap.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def generate(
 ) -> Iterator[Frame]:
     """Yield frames, then one item with the finish reason: stop, length or cancelled.
 
-    cache: the past, of which `request.matrix` is the continuation; it is written to. keep_going: asked before every piece
-    of work; the generator ends within one frame after it says no. ahead: build one frame ahead of the one being read.
+    cache: the past, of which `request.matrix` is the continuation; it is written to. keep_going: asked before every
+    piece of work; the generator ends within one frame after it says no. ahead: build the next frame while one is read.
     """
     cache = model.new_cache() if cache is None else cache
     check_room(cache.offset + request.matrix.shape[1], request.max_frames, model.config.context_length)

@@ -1,8 +1,8 @@
 """Several sequences generated together: each step reads the weights once for all of them.
 
 Sequences join when there is room and leave when they end. Each has its own seed, cache and limits, so its codes are
-those of a run alone. As in `generate`, on a GPU a step is read while the next one is under way: of a sequence that turns
-out to have ended, the frame after its end is dropped.
+those of a run alone. As in `generate`, on a GPU a step is read while the next one is under way: of a sequence that
+turns out to have ended, the frame after its end is dropped.
 """
 
 from __future__ import annotations

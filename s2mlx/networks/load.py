@@ -1,4 +1,4 @@
-"""A checkpoint and a tokenizer made into networks, once. Knows how the parts fit; the parts know nothing of each other."""
+"""Makes a checkpoint and a tokenizer into networks, once: the parts know nothing of each other, this file fits them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Model:
 
     @property
     def codec(self) -> Codec:
-        self.codec_config  # says what is absent
+        _ = self.codec_config  # says what is absent
         return self._codec
 
     @property
@@ -105,8 +105,8 @@ _usual_limit: int | None = None  # MLX's limit is the process's: what it was bef
 
 
 def limit_memory(limit: int | None) -> None:
-    """Keep MLX within `limit` bytes, or within its usual limit again if there is none; on a GPU keep the weights resident,
-    as mlx-lm does."""
+    """Keep MLX within `limit` bytes, or within its usual limit again if there is none; on a GPU keep the weights
+    resident, as mlx-lm does."""
     global _usual_limit
     if limit is not None:
         before = mx.set_memory_limit(limit)

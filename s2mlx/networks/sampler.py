@@ -14,7 +14,7 @@ import numpy as np
 from ..kernels import sampler as kernel
 from ..options import Sampling
 
-# Repetition-aware sampling (VALL-E 2, arXiv:2406.05370): a semantic token among the last WINDOW ones is drawn once more.
+# Repetition-aware sampling (VALL-E 2, arXiv:2406.05370): a semantic token among the last WINDOW is drawn once more.
 RAS_WINDOW = 10
 RAS_TEMPERATURE, RAS_TOP_P = 1.0, 0.9
 
@@ -26,8 +26,8 @@ def make_sampler(sampling: Sampling) -> Callable[[mx.array, mx.array], mx.array]
 
 
 def make_semantic_sampler(sampling: Sampling) -> Callable:
-    """-> draw(logits [B, n], uniforms float32 [B, 2], window int32 [B, RAS_WINDOW], may_end int32 [B]) -> tokens int32 [B]
-    and the next window. The last column of the logits is the end.
+    """-> draw(logits [B, n], uniforms float32 [B, 2], window int32 [B, RAS_WINDOW], may_end int32 [B]) -> tokens int32
+    [B] and the next window. The last column of the logits is the end.
 
     The redraw uses the same logits and top_k; it happens once, never for the end token, and what it gives is kept."""
     settings = _settings(sampling)

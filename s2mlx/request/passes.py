@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..errors import UsageError
 from ..text import split_passes
 
-# The seed of pass i is the request's plus i times this (2^64 / golden ratio): far apart, and pass 0 keeps the request's.
+# The seed of pass i is the request's plus i times this (2^64 / golden ratio): far apart, and pass 0 keeps its own.
 _SEED_STRIDE = 0x9E3779B97F4A7C15
 
 

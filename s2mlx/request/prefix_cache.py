@@ -21,8 +21,8 @@ class PrefixCache:
         self.hits = 0
 
     def get(self, key: Hashable, prefill: Callable[[], KVCache | None]) -> KVCache | None:
-        """The cache of `key`, to be continued (`fork`, `extend`) and not written to. On a miss `prefill()` makes it; None
-        (cancelled) is passed on."""
+        """The cache of `key`, to be continued (`fork`, `extend`) and not written to. On a miss `prefill()` makes it;
+        None (cancelled) is passed on."""
         if key in self._entries:
             self.hits += 1
             self._entries.move_to_end(key)

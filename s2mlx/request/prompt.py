@@ -92,7 +92,7 @@ def _tagged(index: int, voice: Voice, config: ModelConfig) -> str:
 
 
 def frame_columns(codes: np.ndarray, config: ModelConfig) -> np.ndarray:
-    """Frames int32 [num_codebooks, F] as columns of a prompt, int32 [1 + num_codebooks, F]: semantic token, then codes."""
+    """Frames int32 [num_codebooks, F] as a prompt's columns, int32 [1 + num_codebooks, F]: semantic token, codes."""
     return np.vstack([codes[:1] + config.semantic_begin, codes]).astype(np.int32)
 
 

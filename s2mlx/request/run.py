@@ -3,8 +3,8 @@
 Where the voice comes from: the request's references, repeated for every pass so that it does not fade. Without one, the
 first pass that leaves room for others becomes the reference of those that follow, so that a long text keeps one voice.
 Turns of a dialogue are given the earlier ones as history, newest first, within half of the context, as the official
-engine does; what the last turn left in the cache is not computed again. A model that was not trained for that speaks each
-turn by itself, in its speaker's voice.
+engine does; what the last turn left in the cache is not computed again. A model that was not trained for that speaks
+each turn by itself, in its speaker's voice.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .schedule import PIECES, Schedule, largest_piece
 
 _PREFIX_BYTES = 512 << 20
 _POLL = 0.05  # seconds
-# Passes at once, if memory allows: the first pass of the Fast-AR then has 8 rows, which one launch of our kernels takes.
+# Passes at once, if memory allows: the Fast-AR's first step then has 8 rows, which one launch of our kernels takes.
 DEFAULT_BATCH = 4
 _PASS = 1536  # positions of a pass and its prompt: half a minute of speech in an average voice
 COMFORTABLE_LEAD = 4.0  # seconds of sound ahead of the listener
@@ -189,8 +189,8 @@ class _RequestRun:
             yield (begun[0][0] if begun else _Piece(self, passes[current])).last(CANCELLED)
 
     def _width(self) -> int:
-        """How many passes may run at once. With a listener, one, until a few seconds of sound are ahead: several at once
-        are each slower than one alone."""
+        """How many passes may run at once. With a listener, one, until a few seconds of sound are ahead: several at
+        once are each slower than one alone."""
         most = self.options.batch or self.default_batch
         if self.lead is None:
             return most
@@ -231,8 +231,8 @@ class _RequestRun:
             self.history.pop(0)
 
     def _past(self, prompt: Prompt) -> KVCache | None:
-        """A cache that has seen the beginning of the prompt, for this pass to go on in: the last turn's as far as it holds
-        the same columns, or one with the references. None: cancelled."""
+        """A cache that has seen the beginning of the prompt, for this pass to go on in: the last turn's as far as it
+        holds the same columns, or one with the references. None: cancelled."""
         if self.seen is not None and self.config.dialogue:
             columns, cache = self.seen
             length = min(columns.shape[1], cache.offset, len(prompt) - 1)
@@ -245,8 +245,8 @@ class _RequestRun:
         return None if prefix is None else prefix.fork()
 
     def _prefix(self, prompt: Prompt) -> KVCache | None:
-        """A cache that has seen the prompt up to `reference_end`, not to be written to. The split is the same whether or
-        not it was kept, so a cached run computes what a cold one does. None: cancelled."""
+        """A cache that has seen the prompt up to `reference_end`, not to be written to. The split is the same whether
+        or not it was kept, so a cached run computes what a cold one does. None: cancelled."""
 
         def prefill():
             cache = self.model.dual_ar.new_cache()

@@ -1,8 +1,8 @@
 """How many frames go into the next piece of sound.
 
-The first piece is one frame, so that sound starts at once. Every decode has a fixed cost, so later pieces grow: with the
-sound that a player still has (half of it is spent on the next piece, half stays as reserve), or, when nobody tells, by
-doubling. A piece is a power of two: every other size would have kernels compiled for it while the sound plays. Knows
+The first piece is one frame, so that sound starts at once. Every decode has a fixed cost, so later pieces grow: with
+the sound that a player still has (half of it is spent on the next piece, half stays as reserve), or, when nobody tells,
+by doubling. A piece is a power of two: every other size would have kernels compiled for it while the sound plays. Knows
 seconds and frames only.
 """
 

@@ -131,7 +131,7 @@ def codec_sizes(codec: dict[str, Found]) -> dict:
         "decoder_rates": "c.decoder.model.{}.block.1.conv.weight",
     }
     for key, name in kernels.items():
-        if rates := _sequence(lambda i: (s := shape(name.format(i + 1))) and s[2] // 2):
+        if rates := _sequence(lambda i, name=name: (s := shape(name.format(i + 1))) and s[2] // 2):
             keys[CODEC + key] = rates
     if factors := _sequence(lambda i: (s := shape(f"c.quantizer.downsample.{i}.0.conv.weight")) and s[2]):
         keys[CODEC + "quantizer_downsample_factor"] = factors

@@ -71,8 +71,7 @@ def test_requests_of_many_threads_are_served_in_turn(worker):
     def work(keep_going):
         active.append(1)
         most.append(len(active))
-        for i in range(5):
-            yield i
+        yield from range(5)
         active.pop()
 
     threads = [threading.Thread(target=lambda: got.append(list(worker.stream(work)))) for _ in range(8)]
@@ -185,7 +184,8 @@ def test_a_forked_child_is_refused_and_does_not_hang(worker):
 LOAD = f"""
 import gc, sys, weakref, s2mlx
 def load():
-    return s2mlx.load({str(goldens.GOLDEN / "tiny-q4_k_m.gguf")!r}, tokenizer={str(goldens.GOLDEN / "tokenizer.json")!r})
+    model, tokenizer = {str(goldens.GOLDEN / "tiny-q4_k_m.gguf")!r}, {str(goldens.GOLDEN / "tokenizer.json")!r}
+    return s2mlx.load(model, tokenizer=tokenizer)
 tts = load()
 """
 

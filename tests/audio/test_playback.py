@@ -84,7 +84,8 @@ def test_growing_chunks_that_follow_the_lead(rtf):
     def make():
         begin = sent[0]
         if begin >= len(samples):
-            return player.finish()
+            player.finish()
+            return
         frames = int(np.clip(0.5 * player.lead * RATE / (rtf * frame), 1, 16))
         sent[0] = begin + frames * frame
         piece = samples[begin : sent[0]]

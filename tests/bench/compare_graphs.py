@@ -3,8 +3,8 @@
     python -m tests.bench.compare_graphs [--venv FOLDER]      # from a checkout in which s2mlx is installed
 
 All layers of S2 Pro at tiny widths, seen as a GPU would (`s2mlx.bench.pretend`): nothing is run. mlx-audio comes from
-PyPI as in compare_mlx_audio.py, but is imported here, so that one MLX and one counter serve both. Its loop reads a token
-back in the middle of a frame and adds to the graph from there; the whole frame is counted, without that wait.
+PyPI as in compare_mlx_audio.py, but is imported here, so that one MLX and one counter serve both. Its loop reads a
+token back in the middle of a frame and adds to the graph from there; the whole frame is counted, without that wait.
 """
 
 import argparse

@@ -47,7 +47,7 @@ class Hub(BaseHTTPRequestHandler):
         data = files.get("/".join(parts[4:]))
         if data is None:
             return self._send(404, b"", body, {"X-Error-Code": "EntryNotFound"})
-        self._send(200, data, body, {"ETag": f'"{hashlib.sha1(data).hexdigest()}"', "X-Repo-Commit": COMMIT})
+        return self._send(200, data, body, {"ETag": f'"{hashlib.sha1(data).hexdigest()}"', "X-Repo-Commit": COMMIT})
 
     def _send(self, code, data, body, headers):
         self.send_response(code)

@@ -24,7 +24,7 @@ def on_gpu(request):
         open_checkpoint(goldens.path("tiny-q4_k_m.gguf")) as checkpoint,
     ):
         codec = Codec(Scope(checkpoint.tensors).within("c"), checkpoint.config.codec)
-        codec._encoding  # built while the patch holds
+        _ = codec._encoding  # built while the patch holds
         assert codec.decoder.first.fused == (codec.upsampler.stages[0][1].fused is not None) == request.param
         return codec
 
@@ -57,10 +57,11 @@ def test_no_trial_without_kernels():
 
 def test_the_trial_takes_the_faster_way():
     for seconds, wins in (([1.0, 2.0], True), ([2.0, 1.0], False)):
+        measured = iter(seconds)
         conv_trial.kernels_win.cache_clear()
         with (
             mock.patch("s2mlx.device.kernels_available", lambda: True),
-            mock.patch.object(conv_trial, "_best", lambda work, s=iter(seconds): next(s)),
+            mock.patch.object(conv_trial, "_best", lambda work: next(measured)),
         ):
             assert conv_trial.kernels_win() is wins
     conv_trial.kernels_win.cache_clear()

@@ -1,4 +1,4 @@
-"""The codec against the official one (float32). Codec weights are f16 in every golden file: one set of numbers for all."""
+"""The codec against the official one (float32). Its weights are f16 in every golden file: one set of numbers."""
 
 import numpy as np
 import pytest

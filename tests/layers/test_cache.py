@@ -1,5 +1,5 @@
-"""The past of a sequence as the kernels use it - prefix, body and tail - is that of the plain way. The kernel is stood in
-for by its reference here; tests/metal proves it."""
+"""The past of a sequence as the kernels use it - prefix, body and tail - is that of the plain way. The kernel is stood
+in for by its reference here; tests/metal proves it."""
 
 import mlx.core as mx
 import numpy as np

@@ -101,7 +101,9 @@ def test_plain_draw_ignores_window(compiled):
     with kernels():
         tokens = sampler.draw(logits, uniforms[:, :1], settings)
     nobody = np.full(10, -1)
-    assert tokens.tolist() == [rule(l, u, nobody, True, settings) for l, u in zip(np.array(logits), np.array(uniforms))]
+    assert tokens.tolist() == [
+        rule(row, u, nobody, True, settings) for row, u in zip(np.array(logits), np.array(uniforms))
+    ]
 
 
 def test_top_k_beyond_the_kernel_takes_the_reference():

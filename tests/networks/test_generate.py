@@ -176,7 +176,7 @@ def test_fork_leaves_the_original_alone(dual_ar):
 def test_sequences_of_different_lengths_step_together(dual_ar):
     slow, alone, together = dual_ar.slow, [], []
     tokens, codes = mx.array([3, 5]), mx.array(np.arange(20).reshape(2, 10).astype(np.int32))
-    for i, name in enumerate(("text_only", "ref")):
+    for name in ("text_only", "ref"):
         for store in (alone, together):
             store.append(dual_ar.new_cache())
             dual_ar.prefill(matrix(name), store[-1])

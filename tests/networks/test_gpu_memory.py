@@ -12,8 +12,8 @@ from s2mlx.layers.scope import Scope
 from s2mlx.networks.dual_ar import DualAR
 from s2mlx.weights import open_checkpoint
 
-# Of a file of 24 MB: vectors and biases in float32, rotary tables, buffers that MLX uses again for something smaller: 1.09
-# to 1.13. Convolutions in float32 would make it 1.7.
+# Of a file of 24 MB: vectors and biases in float32, rotary tables, buffers that MLX uses again for something smaller:
+# 1.09 to 1.13. Convolutions in float32 would make it 1.7.
 MOST = 1.25
 
 
@@ -41,6 +41,6 @@ def test_a_model_takes_the_memory_of_its_file(model_file, win):
         mx.reset_peak_memory()
         scope, config = Scope(checkpoint.tensors), checkpoint.config
         dual_ar, codec = DualAR(scope, config, end_id=256), Codec(scope.within("c"), config.codec)
-        codec._encoding  # otherwise built with the first clip
+        _ = codec._encoding  # otherwise built with the first clip
         taken = (mx.get_peak_memory() - before) / checkpoint.packed_bytes
     assert dual_ar.slow.head and 0.9 < taken < MOST

@@ -195,8 +195,8 @@ def test_the_first_pass_may_be_short():
     [
         ("Hi. " + STORY, "Hi. "),  # shorter than asked, but a sentence
         (
-            "A young fisherman checked his ropes, whistled for the old dog on the quay, and asked himself whether the storm "
-            "had really passed. " + STORY,
+            "A young fisherman checked his ropes, whistled for the old dog on the quay, and asked himself whether the "
+            "storm had really passed. " + STORY,
             "A young fisherman checked his ropes, ",
         ),  # a clause when the sentence is long
         (

@@ -46,7 +46,7 @@ def test_the_least_that_a_model_needs():
 
 
 def test_memory_is_spent_where_it_helps_most():
-    """First the Fast-AR, which is read nine times a frame, then groups of 16, then the rest; never more than allowed."""
+    """First the Fast-AR, read nine times a frame, then groups of 16, then the rest; never more than allowed."""
     dense = lambda limit: [name for name, form in forms(limit).items() if form == "dense"]
     fast = LEAST + 4 * N - N * 6 // 8
     sixteen = fast + 4 * N - N * 210 // 256

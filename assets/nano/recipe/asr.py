@@ -28,7 +28,7 @@ _ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 
 
 def words(text):
-    """Lower case, without signs, small numbers as words, and spellings of the recognizer's that sound the same as ours."""
+    """Lower case, without signs, small numbers as words, and the recognizer's spellings that sound like ours."""
     text = re.sub(r"\bto-(day|night|morrow)", r"to\1", text, flags=re.I)
     text = re.sub(r"(\d+):(\d+)", r"\1 \2", text.lower().replace("gray", "grey"))
     text = re.sub(r"\d+", lambda m: _ONES[int(m[0])] if int(m[0]) < 13 else m[0], text).replace("20", "twenty")

@@ -2,8 +2,8 @@
 
     python -m recipe.checkpoint save | restore
 
-Weights are kept as float16, without the optimizer's state. After `restore`, raise a stage's STEPS and run it: corpus and
-codes are made again from the teacher (the books and durations are the kept ones, so the codes stay the same).
+Weights are kept as float16, without the optimizer's state. After `restore`, raise a stage's STEPS and run it: corpus
+and codes are made again from the teacher (the books and durations are the kept ones, so the codes stay the same).
 """
 
 import gzip

@@ -38,7 +38,7 @@ def unflatten(vectors):
 
 
 def states(names, lengths):
-    """One key per frame: phone, its length (4 = four or more), place ("m": between the second and the last of a long one)."""
+    """One key per frame: phone, its length (4 = four or more), place ("m": between second and last of a long one)."""
     keys = []
     for i, (name, n) in enumerate(zip(names, lengths)):
         if name == grid.SILENCE:

@@ -117,7 +117,7 @@ def codec(folder):
     for name, sentences in (("everyday", EVERYDAY[:20]), ("harder", HARDER)):
         for speaker in (speakers.DEFAULT, speakers.SHIPPED["marcus"]):
             heard, named = [], []
-            for i, text in enumerate(sentences):
+            for text in sentences:
                 clip, codes, out = folder / "clip.wav", folder / "clip.npy", folder / "back.wav"
                 soundfile.write(clip, locked(text, speaker), vocoder.RATE)
                 product("encode", clip, "-o", codes, "-m", MODEL)

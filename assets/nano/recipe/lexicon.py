@@ -202,7 +202,7 @@ def spell(chunk, rules):
 
 def apply_rules(word, rules):
     """As the tokenizer does it: every rule in turn, over the whole word. rules: learn_rules's list."""
-    rest = [c for c in "^" + word + "$"]
+    rest = list("^" + word + "$")
     for chunk, phones in rules:
         at = 0
         while at + len(chunk) <= len(rest):

@@ -21,7 +21,7 @@ def mel_filters(n_fft, bands, rate=RATE, top=RATE / 2):
 
 
 class SpectralDistance:
-    """Terms log (magnitudes), mel, complex (relative to the target's mean magnitude per bin), wave; and the SNR in dB."""
+    """Terms log (magnitudes), mel, complex (relative to the target's mean per bin), wave; and the SNR in dB."""
 
     def __init__(self, examples):
         self.window = {n: torch.hann_window(n) for n, _, _ in RESOLUTIONS}

@@ -1,4 +1,4 @@
-"""Training examples for the Dual-AR in exactly the prompt layout of model.md, section 2, and where each frame's phone is."""
+"""Training examples for the Dual-AR, in exactly the layout of a prompt, and where each frame's phone is."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The voices: every pairing of a pitch class (pulses per frame) with a formant factor; book 1 of the codec names them."""
+"""The voices: every pair of a pitch class (pulses per frame) and a formant factor; book 1 of the codec names them."""
 
 from .vocoder import FRAME, RATE
 

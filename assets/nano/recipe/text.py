@@ -1,4 +1,4 @@
-"""Training sentences: everyday templates (60 %) and word salads (40 %) that spread over the common words. Our own text."""
+"""Training sentences: everyday templates (60 %) and word salads (40 %) over the common words. Our own text."""
 
 import random
 import re

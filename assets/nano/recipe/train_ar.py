@@ -1,4 +1,4 @@
-"""Stage 5: the Dual-AR learns to turn phones into codes, in the voice of a reference or, without one, the default voice.
+"""Stage 5: the Dual-AR learns to turn phones into codes, in a reference's voice or, without one, the default voice.
 
 Two attention heads of the two middle layers are shown where to look: at the phone being spoken and at the next one.
 """
