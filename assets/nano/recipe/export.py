@@ -4,13 +4,11 @@ import gguf
 import numpy as np
 import torch
 
-from . import config, speakers
+from . import config, own_keys, speakers
 from .make_tokenizer import vocabulary
 from .nets.codec import Codec, CodecSizes
 from .nets.dual_ar import ARSizes, DualAR
 
-SAMPLING = dict(temperature=0.3, top_p=0.6, top_k=10)
-PASS_SECONDS = 7.0  # of speech in one pass, by the product's estimate: longer texts are cut at sentence ends
 QUANTIZED = (
     "wqkv.weight",
     "wo.weight",
@@ -114,10 +112,7 @@ def metadata(w, ar, codec):
     i32(r + "n_local_heads", -1)
     f(r + "rope_freq_base", 1e4)
     f(r + "layer_norm_rms_eps", 1e-5)
-    for name, value in SAMPLING.items():
-        (u if name == "top_k" else f)("s2mlx.sampling." + name, value)
-    f("s2mlx.speech.pass_seconds", PASS_SECONDS)
-    b("s2mlx.speech.dialogue", False)
+    own_keys.add(w)
 
 
 def write(path, ar, codec):
