@@ -1,6 +1,6 @@
 """What the file says of itself beyond the S2 format: the keys s2mlx.*, and a way to change them without the tensors.
 
-    python -m recipe.own_keys [FILE]    # gives FILE (the shipped one) the keys below; its tensors stay byte for byte
+python -m recipe.own_keys [FILE]    # gives FILE (the shipped one) the keys below; its tensors stay byte for byte
 """
 
 import sys
@@ -46,7 +46,9 @@ def rewrite(path):
         if name.startswith(("GGUF.", PREFIX)) or name == "general.architecture":
             continue
         kind = field.types[0]
-        writer.add_key_value(name, field.contents(), kind, field.types[-1] if kind == gguf.GGUFValueType.ARRAY else None)
+        writer.add_key_value(
+            name, field.contents(), kind, field.types[-1] if kind == gguf.GGUFValueType.ARRAY else None
+        )
     add(writer)
     for tensor in reader.tensors:
         writer.add_tensor(tensor.name, tensor.data, raw_dtype=tensor.tensor_type)
