@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
-from ..errors import AudioError, UsageError, VoiceError
+from ..errors import AudioError, UsageError
 from ..voices import listed
 from .terminal import seconds
 
@@ -140,25 +141,26 @@ def load_named(args) -> list:
 
 def resolve(args, named: list, tts, console) -> list:
     """All voices of the request as this model takes them: the named ones, or the clips encoded by it."""
-    named = [_fitting(spec, voice, tts, console) for spec, voice in zip(args.voice or [], named)]
-    made = []
+    from ..voices import VoiceFitter, VoiceLibrary
+
+    fitter = VoiceFitter(tts, VoiceLibrary())
+    voices = [
+        fitter.fit(
+            voice,
+            clip=clip_of(spec),
+            on_making=lambda spec=spec: console.progress(f"{spec} was made for another model: encoding its clip ..."),
+        )
+        for spec, voice in zip(args.voice or [], named)
+    ]
     for clip, text in zip(args.ref or [], args.ref_text or []):
         console.progress(f"encoding {os.path.basename(clip)} ...")
-        made.append(tts.clone(clip, text))
+        voices.append(tts.clone(clip, text))
     console.clear()
-    return named or made
+    return voices
 
 
-def _fitting(spec: str, voice, tts, console):
-    """The voice, or, if it was made for another model, what this one makes of the clip that was kept with it."""
-    from ..voices import VoiceLibrary
+def clip_of(spec: str) -> Path | None:
+    """Where the recording lies of a voice that -v names by a path; None if it is a name, which the library knows."""
+    from ..voices import clip_of_file, is_path
 
-    try:
-        voice.check(tts.config)
-        return voice
-    except VoiceError:
-        clip = VoiceLibrary().clip_of(voice)
-        if clip is None:
-            raise
-    console.progress(f"{spec} was made for another model: encoding its clip ...")
-    return tts.clone(clip, voice.transcript, name=voice.name)
+    return clip_of_file(Path(spec).expanduser()) if is_path(spec) else None

@@ -219,13 +219,13 @@ def _when(stamp: float) -> str:
 
 
 def _import(args, console) -> int:
-    from ..voices import Voice, clip_beside
+    from ..voices import Voice, clip_of_file
 
     library = _library()
     free_name(library, Voice.load(args.file).name if args.name is None else args.name, args.force)
     name = library.import_file(args.file, args.name, overwrite=args.force, clip=args.clip)
     console.note(f"saved the voice {name!r}")
-    clip = clip_beside(Path(args.file))
+    clip = clip_of_file(Path(args.file))
     if not args.clip and clip.is_file():
         console.note(f"{clip} stayed there; --clip brings it along, and other models can make the voice again")
     return 0

@@ -2,7 +2,7 @@ from .files import CLIP as CLIP
 from .files import VOICE as VOICE
 from .files import VoiceFiles as VoiceFiles
 from .files import clip_beside as clip_beside
-from .library import RemovedVoice as RemovedVoice
+from .files import clip_of_file as clip_of_file
 from .library import VoiceInfo as VoiceInfo
 from .library import VoiceLibrary as VoiceLibrary
 from .library import is_path as is_path
@@ -10,5 +10,7 @@ from .names import check_name as check_name
 from .names import key as key
 from .names import listed as listed
 from .names import printable as printable
+from .refit import VoiceFitter as VoiceFitter
+from .trash import RemovedVoice as RemovedVoice
 from .voice import SUFFIX as SUFFIX
 from .voice import Voice as Voice

@@ -88,6 +88,13 @@ def clip_beside(voice: Path) -> Path:
     return voice.with_name(stem(voice) + ".flac")
 
 
+def clip_of_file(voice: Path) -> Path:
+    """Where the recording of any .s2voice file lies, if it was kept: in a library's folder, or beside the bare file."""
+    if voice.name == VOICE and os.path.isfile(voice.with_name(CLIP)):
+        return voice.with_name(CLIP)
+    return clip_beside(voice)
+
+
 def _same(one: Path, other: Path) -> bool:
     return os.path.isfile(other) and (os.path.samefile(one, other) or filecmp.cmp(one, other, shallow=False))
 

@@ -26,7 +26,7 @@ import numpy as np
 from ..errors import VoiceError
 from ..files import folders
 from ..files.atomic import write_bytes
-from .files import CLIP, VOICE, VoiceFiles, clip_beside, is_bare, stem
+from .files import CLIP, VOICE, VoiceFiles, clip_beside, clip_of_file, is_bare, stem
 from .names import check_name, key, listed, printable
 from .trash import RemovedVoice, Trash
 from .voice import SUFFIX, Voice
@@ -176,13 +176,13 @@ class VoiceLibrary:
     def import_file(self, path, name: str | None = None, overwrite: bool = False, clip: bool = False) -> str:
         """Save a copy of a `.s2voice` file; the name is the file's unless given. Returns the name.
 
-        clip: with the recording that lies beside it, NAME.flac."""
+        clip: with the recording that was kept with it (see `clip_of_file`)."""
         voice, recording = Voice.load(path), None
         name = check_name(voice.name if name is None else name)
         if clip:
             from ..audio.files import read_audio
 
-            recording = read_audio(clip_beside(Path(path)), voice.sample_rate), voice.sample_rate
+            recording = read_audio(clip_of_file(Path(path)), voice.sample_rate), voice.sample_rate
         self.add(name, voice, recording, overwrite)
         return name
 

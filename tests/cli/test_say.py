@@ -465,3 +465,14 @@ def test_a_voice_of_another_model_is_made_again_from_its_clip(run, tts, player):
     assert (len(samples), rate, words) == (22050, 22050, "Its words.")
     assert last(tts)["voice"][0].codes.shape[0] == 10
     assert "another model" in run("say", "Hi.", "-v", "bare").error
+
+
+def test_a_voice_given_by_a_path_may_have_its_clip_beside_it(run, tts, player, tmp_path):
+    from s2mlx.audio import write_audio
+    from s2mlx.voices import Voice
+
+    Voice(np.zeros((4, 9), np.int32), "Its words.", 22050, 256).save(tmp_path / "small.s2voice")
+    assert "put its clip beside it, as small.flac" in run("say", "Hi.", "-v", "small.s2voice").error
+    write_audio(tmp_path / "small.flac", np.full(22050, 0.25, np.float32), 22050)
+    assert run("say", "Hi.", "-v", "small.s2voice").code == 0
+    assert [str(clip) for clip, _ in tts.cloned] == ["small.flac"]
