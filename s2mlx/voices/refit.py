@@ -22,9 +22,7 @@ class Cloner(Protocol):
     @property
     def config(self) -> ModelConfig: ...
 
-    def clone(
-        self, clip: Any, transcript: str, *, name: str = "", cancel: threading.Event | None = None
-    ) -> Voice: ...
+    def clone(self, clip: Any, transcript: str, *, name: str = "", cancel: threading.Event | None = None) -> Voice: ...
 
 
 class VoiceFitter:
