@@ -7,7 +7,9 @@ import re
 from ..errors import ModelError, UsageError
 from ..weights import KNOWN, LICENCE
 from . import model
+from .terminal import size
 
+PATIENCE = 20.0  # seconds that the hub may take for an answer
 # What is taken of a checkpoint folder: no samples, no pictures.
 _CHECKPOINT = ["*.safetensors", "*.json", "*.pth", "LICENSE*", "NOTICE*"]
 _NAME = re.compile(r"([\w.-]+/[\w.-]+)(?::([\w.-]+(?:/[\w.-]+)*))?")
@@ -55,20 +57,23 @@ def _parse(name: str) -> tuple[str, str | None]:
 def _fetch(repository: str, file: str | None, console) -> str:
     """Download what the name asks for; the path to give to -m."""
     from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
-    from huggingface_hub.utils import disable_progress_bars
+    from huggingface_hub.utils import disable_progress_bars, filter_repo_objects
 
     if not console.live:
         disable_progress_bars()
     if constants.HF_HUB_OFFLINE:
         return hf_hub_download(repository, file) if file else snapshot_download(repository)
     console.progress(f"asking for {repository} ...")
-    there = [entry.rfilename for entry in HfApi().model_info(repository).siblings or ()]
+    found = HfApi().model_info(repository, timeout=PATIENCE, files_metadata=True).siblings or ()
+    sizes = {entry.rfilename: entry.size or 0 for entry in found}
+    there = list(sizes)
     console.clear()
     ggufs = sorted(name for name in there if name.endswith(".gguf"))
     if file is None and len(ggufs) > 1:
         names = ", ".join(f"{repository}:{name}" for name in ggufs)
         raise UsageError(f"{repository} holds several models, name one: {names}")
     if file is None and not ggufs:
+        _announce(console, repository, sum(sizes[name] for name in filter_repo_objects(there, allow_patterns=_CHECKPOINT)))
         return snapshot_download(repository, allow_patterns=_CHECKPOINT)
     file = file or ggufs[0]
     if file not in there:
@@ -77,7 +82,14 @@ def _fetch(repository: str, file: str | None, console) -> str:
         hf_hub_download(repository, "tokenizer.json")
     else:
         console.warn(f"{repository} has no tokenizer.json; give one with --tokenizer")
+    _announce(console, f"{repository}:{file}", sizes[file])
     return hf_hub_download(repository, file)
+
+
+def _announce(console, what: str, nbytes: int) -> None:
+    """Where no progress is drawn, one line says what is going on; a download of gigabytes is silent otherwise."""
+    if not console.live:
+        console.note(f"downloading {what} ({size(nbytes)}) ...")
 
 
 def _reason(fault, repository, file, endpoint) -> str:
@@ -92,6 +104,8 @@ def _reason(fault, repository, file, endpoint) -> str:
     if isinstance(fault, (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled)):
         return f"{what} is not in the cache and the hub cannot be reached; is HF_HUB_OFFLINE set, or the network down?"
     said = " ".join(str(fault).split())[:300]
+    if "Timeout" in type(fault).__name__:
+        return f"{endpoint} did not answer in time; try again: a download goes on where it stopped"
     if type(fault).__name__.startswith("Connect"):  # of httpx or requests, whichever the hub's client uses
         return f"cannot reach {endpoint} ({said}); is the network up?"
     return f"cannot download {what}: {said}"

@@ -9,12 +9,15 @@ Samples are float32 [n], codes int32 [num_codebooks, frames].
 
 from __future__ import annotations
 
+import fcntl
+import os
+import stat
 import sys
 import time
 
 import numpy as np
 
-from ..audio import AudioWriter, pcm16, stream_wav_header
+from ..audio import MAX_DATA, AudioWriter, pcm16, stream_wav_header, wav_header
 from ..files import npy_bytes
 from . import paths
 from .interrupts import uninterrupted
@@ -112,6 +115,7 @@ class Stream:
         self.path = path
         self._rate, self._samples, self._began = rate, 0, 0.0
         self._file = sys.stdout.buffer if path == "-" else open(path, "wb")
+        self._header_at = None if raw else _position(self._file)
         if not raw:
             self._send(stream_wav_header(rate))
 
@@ -125,14 +129,35 @@ class Stream:
         return self._samples / self._rate - (time.monotonic() - self._began) if self._began else 0.0
 
     def finish(self):
+        self._tell_length()
         if self.path != "-":
             self._file.close()
 
     keep = discard = finish
 
+    def _tell_length(self):
+        """`-o - > file.wav` is a file after all: its header gets the length that is known now."""
+        if self._header_at is None or 2 * self._samples > MAX_DATA:
+            return
+        end = self._file.tell()
+        self._file.seek(self._header_at)
+        self._send(wav_header(self._rate, 2 * self._samples))
+        self._file.seek(end)
+
     def _send(self, data: bytes):
         self._file.write(data)
         self._file.flush()
+
+
+def _position(file) -> int | None:
+    """Where a regular file stands; None for what cannot go back (a pipe, a device) or only appends."""
+    try:
+        descriptor = file.fileno()
+        regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        appends = fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND
+        return file.tell() if regular and not appends else None
+    except (OSError, ValueError):  # no descriptor behind it
+        return None
 
 
 def save_codes(path: str, codes) -> None:

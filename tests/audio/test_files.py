@@ -311,4 +311,7 @@ def test_wav_bytes(tmp_path):
 def test_stream_header_is_the_one_players_know():
     if not GOLDEN.exists():
         pytest.skip("the golden files are not beside the repository")
-    assert stream_wav_header(RATE) == (GOLDEN / "stream_header.bin").read_bytes()
+    theirs, ours = (GOLDEN / "stream_header.bin").read_bytes(), stream_wav_header(RATE)
+    sizes = (slice(4, 8), slice(40, 44))  # sox complains about theirs
+    assert all(int.from_bytes(ours[at], "little") == 0x7FFFF000 for at in sizes)
+    assert ours[:4] + ours[8:40] == theirs[:4] + theirs[8:40]

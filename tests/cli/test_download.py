@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -41,7 +42,7 @@ class Hub(BaseHTTPRequestHandler):
             tree = [{"type": "file", "path": f, "size": len(data), "oid": "0" * 40} for f, data in files.items()]
             return self._send(200, json.dumps(tree).encode(), body, {"Content-Type": "application/json"})
         if parts[0] == "api":
-            siblings = [{"rfilename": f} for f in files]
+            siblings = [{"rfilename": f, "size": len(data)} for f, data in files.items()]
             listing = {"id": name, "sha": COMMIT, "siblings": siblings, "private": False, "tags": []}
             return self._send(200, json.dumps(listing).encode(), body, {"Content-Type": "application/json"})
         data = files.get("/".join(parts[4:]))
@@ -75,7 +76,7 @@ def hub():
 def download(hub, tmp_path):
     """The command in a process of its own: huggingface_hub reads its settings when it is imported."""
 
-    def invoke(*argv, endpoint=hub, **environment):
+    def invoke(*argv, endpoint=hub, code=None, **environment):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("HF_", "HUGGING"))}
         env |= {
             "HF_ENDPOINT": endpoint,
@@ -86,7 +87,7 @@ def download(hub, tmp_path):
             **environment,
         }
         return subprocess.run(
-            [sys.executable, "-m", "s2mlx", *argv], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120
+            [sys.executable, *(["-c", code] if code else ["-m", "s2mlx"]), *argv], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120
         )
 
     return invoke
@@ -94,7 +95,7 @@ def download(hub, tmp_path):
 
 def test_a_file_and_its_tokenizer(download, tmp_path):
     done = download("download", "some/one-gguf")
-    assert done.returncode == 0 and done.stderr == ""
+    assert done.returncode == 0 and done.stderr == "note: downloading some/one-gguf:model.gguf (8 B) ...\n"
     path = Path(done.stdout.strip())
     assert path.read_bytes() == b"GGUF one" and (path.parent / "tokenizer.json").read_bytes() == b"{}"
     assert tmp_path / "hf" in path.parents and not (path.parent / "sample.wav").exists()
@@ -132,6 +133,15 @@ def test_refusals_are_one_line(download, name, code, words):
     done = download("download", name)
     assert done.returncode == code and done.stdout == ""
     assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1 and words in done.stderr
+
+
+def test_a_hub_that_never_answers(download):
+    """It accepts and is silent: the download ends all the same, also where the list of files came."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        code = "import sys; from s2mlx.cli import download, main; download.PATIENCE = 0.5; sys.exit(main.main())"
+        done = download("download", "some/one-gguf", endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}", code=code)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("error: ") and "did not answer" in done.stderr
 
 
 def test_no_network(download):

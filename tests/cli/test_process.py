@@ -77,6 +77,27 @@ def test_help_imports_nothing_heavy(argv):
     assert not loaded & HEAVY
 
 
+@pytest.mark.parametrize("before", [b"", b"something"])
+def test_a_file_for_stdout_gets_its_length(tmp_path, before):
+    """`-o - > file.wav`: players show how long it is."""
+    path = tmp_path / "out.wav"
+    with open(path, "wb") as file:
+        file.write(before)
+        file.flush()
+        command("say", "One. Two.", "-o", "-", fake="{}", stdout=file).wait(60)
+    data = path.read_bytes()
+    path.write_bytes(data.removeprefix(before))
+    assert data.startswith(before) and soundfile.info(path).frames == (len(data) - len(before) - 44) // 2 > 0
+
+
+def test_what_is_appended_to_is_left_alone(tmp_path):
+    path = tmp_path / "out.wav"
+    path.write_bytes(b"kept")
+    with open(path, "ab") as file:
+        command("say", "One.", "-o", "-", fake="{}", stdout=file).wait(60)
+    assert path.read_bytes().startswith(b"kept" + stream_wav_header(RATE))
+
+
 def test_stdout_holds_sound_and_nothing_else():
     code, out, err = finished(command("say", "One. Two.", "-o", "-", fake='{"finish": "length"}'))
     assert code == 0 and out == stream_wav_header(RATE) + pcm16(np.full(6 * FRAME, 0.25, np.float32))
