@@ -73,7 +73,9 @@ def _fetch(repository: str, file: str | None, console) -> str:
         names = ", ".join(f"{repository}:{name}" for name in ggufs)
         raise UsageError(f"{repository} holds several models, name one: {names}")
     if file is None and not ggufs:
-        _announce(console, repository, sum(sizes[name] for name in filter_repo_objects(there, allow_patterns=_CHECKPOINT)))
+        _announce(
+            console, repository, sum(sizes[name] for name in filter_repo_objects(there, allow_patterns=_CHECKPOINT))
+        )
         return snapshot_download(repository, allow_patterns=_CHECKPOINT)
     file = file or ggufs[0]
     if file not in there:

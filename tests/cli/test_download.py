@@ -87,7 +87,12 @@ def download(hub, tmp_path):
             **environment,
         }
         return subprocess.run(
-            [sys.executable, *(["-c", code] if code else ["-m", "s2mlx"]), *argv], cwd=ROOT, env=env, capture_output=True, text=True, timeout=120
+            [sys.executable, *(["-c", code] if code else ["-m", "s2mlx"]), *argv],
+            cwd=ROOT,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
 
     return invoke
