@@ -21,8 +21,8 @@ from .verdict import Verdict as Verdict
 from .verdict import check as check
 from .verdict import silence_hint as silence_hint
 from .verdict import trim as trim
-from .wav import pcm16 as pcm16
 from .wav import MAX_DATA as MAX_DATA
+from .wav import pcm16 as pcm16
 from .wav import stream_wav_header as stream_wav_header
 from .wav import wav_header as wav_header
 from .writer import AudioWriter as AudioWriter

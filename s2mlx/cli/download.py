@@ -56,13 +56,14 @@ def _parse(name: str) -> tuple[str, str | None]:
 
 def _fetch(repository: str, file: str | None, console) -> str:
     """Download what the name asks for; the path to give to -m."""
-    from huggingface_hub import HfApi, constants, hf_hub_download, snapshot_download
+    from huggingface_hub import HfApi, constants, get_session, hf_hub_download, snapshot_download
     from huggingface_hub.utils import disable_progress_bars, filter_repo_objects
 
     if not console.live:
         disable_progress_bars()
     if constants.HF_HUB_OFFLINE:
         return hf_hub_download(repository, file) if file else snapshot_download(repository)
+    _bound(get_session())
     console.progress(f"asking for {repository} ...")
     found = HfApi().model_info(repository, timeout=PATIENCE, files_metadata=True).siblings or ()
     sizes = {entry.rfilename: entry.size or 0 for entry in found}
@@ -86,6 +87,17 @@ def _fetch(repository: str, file: str | None, console) -> str:
         console.warn(f"{repository} has no tokenizer.json; give one with --tokenizer")
     _announce(console, f"{repository}:{file}", sizes[file])
     return hf_hub_download(repository, file)
+
+
+def _bound(session) -> None:
+    """Every request of the library gets a time-out: those for lists of files have none."""
+
+    def limit(request):
+        kept = {name: value for name, value in request.extensions.get("timeout", {}).items() if value is not None}
+        request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE) | kept
+
+    hooks = session.event_hooks
+    session.event_hooks = {**hooks, "request": [*hooks.get("request", ()), limit]}
 
 
 def _announce(console, what: str, nbytes: int) -> None:

@@ -17,8 +17,12 @@ COMMIT = "c" * 40
 REPOSITORIES = {
     "some/one-gguf": {"model.gguf": b"GGUF one", "tokenizer.json": b"{}", "sample.wav": b"RIFF"},
     "some/two-ggufs": {"a.gguf": b"GGUF a", "b.gguf": b"GGUF b"},
+    "some/stalls": {"config.json": b"{}"},
     "some/checkpoint": {"config.json": b"{}", "model.safetensors": b"weights", "a.wav": b"RIFF", "LICENSE.md": b""},
 }
+
+
+stalled = threading.Event()
 
 
 class Hub(BaseHTTPRequestHandler):
@@ -38,6 +42,8 @@ class Hub(BaseHTTPRequestHandler):
         files = REPOSITORIES.get(name)
         if files is None:
             return self._send(404, b"", body, {"X-Error-Code": "RepoNotFound"})
+        if name == "some/stalls" and "revision" in parts or "tree" in parts and name == "some/stalls":
+            return stalled.wait(20)
         if parts[0] == "api" and "tree" in parts:
             tree = [{"type": "file", "path": f, "size": len(data), "oid": "0" * 40} for f, data in files.items()]
             return self._send(200, json.dumps(tree).encode(), body, {"Content-Type": "application/json"})
@@ -69,6 +75,7 @@ def hub():
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
+    stalled.set()
     server.shutdown()
 
 
@@ -142,11 +149,13 @@ def test_refusals_are_one_line(download, name, code, words):
 
 def test_a_hub_that_never_answers(download):
     """It accepts and is silent: the download ends all the same, also where the list of files came."""
+    code = "import sys; from s2mlx.cli import download, main; download.PATIENCE = 0.5; sys.exit(main.main())"
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        code = "import sys; from s2mlx.cli import download, main; download.PATIENCE = 0.5; sys.exit(main.main())"
         done = download("download", "some/one-gguf", endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}", code=code)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert done.stderr.startswith("error: ") and "did not answer" in done.stderr
+    done = download("download", "some/stalls", code=code)
+    assert done.returncode == 1 and "the hub cannot be reached" in done.stderr
 
 
 def test_no_network(download):
