@@ -9,19 +9,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
 from ..config import ModelConfig
 from ..errors import ModelError, UsageError
+from .normalizer import Normalizer
+from .tokenizer_file import one_line, parts, read_tokenizer_file
 
 FILE_NAME = "tokenizer.json"
 # Tokens without which no prompt can be built. The semantic ones are checked against the config.
 REQUIRED = ("<|im_start|>", "<|im_end|>", "<|voice|>", "<|semantic:0|>")
-# S2 Pro's has 6 MB and 155,774 ids
-_LARGEST_FILE = 64 << 20
-_MOST_IDS = 1 << 24
 
 
 def find_tokenizer(model_path) -> Path:
@@ -50,11 +49,15 @@ def load_tokenizer(path, config: ModelConfig | None = None) -> Tokenizer:
     path = Path(path)
     if os.path.isdir(path):
         path = path / FILE_NAME
-    text = _read(path)
-    _check_structure(text, path)
+    text, root = read_tokenizer_file(path)
+    steps = parts(root, "normalizer")
+    # Replacements can make a text longer and longer: those are run by a watchful hand, not within the library.
+    watched = any(step["type"] == "Replace" for step in steps)
+    if watched:
+        text = json.dumps(root | {"normalizer": None})
     from tokenizers import Tokenizer as Backend
 
-    try:
+    with _faults_of_the_library(path):
         backend = Backend.from_str(text)
         # A file may ask to cut or pad what it encodes; here every token counts.
         backend.no_truncation()
@@ -64,9 +67,8 @@ def load_tokenizer(path, config: ModelConfig | None = None) -> Tokenizer:
         if ordinary:
             backend.add_special_tokens(ordinary)
         backend.encode_special_tokens = True
-    except Exception as fault:  # the library raises bare Exception for every fault in the file
-        raise ModelError(f"{path} is not a tokenizer file that can be used: {_one_line(fault)}") from fault
-    tokenizer = Tokenizer(backend, path)
+        normalize = Normalizer(steps, path) if watched else None
+    tokenizer = Tokenizer(backend, path, normalize)
     if config is not None:
         tokenizer.check(config)
     return tokenizer
@@ -75,8 +77,9 @@ def load_tokenizer(path, config: ModelConfig | None = None) -> Tokenizer:
 class Tokenizer:
     """Ids of text, and ids of control tokens by name. Safe to use from any thread."""
 
-    def __init__(self, backend, path: Path):
-        self.path = path
+    def __init__(self, backend, path: Path, normalize: Callable[[str], str] | None = None):
+        """normalize: what the text goes through before the library gets it."""
+        self.path, self._normalize = path, normalize
         self._backend = backend
         self._encoded = lru_cache(256)(self._encode)  # a prompt's fixed parts, and its voice's words, come every time
         self._added = {t.content: i for i, t in backend.get_added_tokens_decoder().items()}
@@ -108,7 +111,10 @@ class Tokenizer:
 
     def _encode(self, text: str) -> tuple[int, ...]:
         check_text(text)
-        return tuple(self._backend.encode(text, add_special_tokens=False).ids)
+        with _faults_of_the_library(self.path):
+            if self._normalize is not None:
+                text = self._normalize(text)
+            return tuple(self._backend.encode(text, add_special_tokens=False).ids)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Text of ids; control tokens by their names. For a broken sequence U+FFFD stands for what is no UTF-8."""
@@ -138,6 +144,20 @@ class Tokenizer:
             )
 
 
+@contextlib.contextmanager
+def _faults_of_the_library(path: Path) -> Iterator[None]:
+    """Whatever a file makes it stumble over as `ModelError`. It raises bare Exception for every fault, and panics, which
+    are no Exception, where one of its own rules does not hold."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except BaseException as fault:
+        if not isinstance(fault, Exception) and type(fault).__name__ != "PanicException":
+            raise
+        raise ModelError(f"{path} is not a tokenizer file that can be used: {one_line(fault)}") from fault
+
+
 def check_text(text: str) -> None:
     """Raise `UsageError` where text holds a lone surrogate, which no tokenizer and no UTF-8 file can hold."""
     try:
@@ -147,52 +167,3 @@ def check_text(text: str) -> None:
             f"the text is not valid Unicode at character {fault.start + 1} "
             f"(U+{ord(text[fault.start]):04X}); save it as UTF-8"
         ) from None
-
-
-def _read(path: Path) -> str:
-    try:
-        if not path.is_file():
-            raise ModelError(f"no tokenizer at {path}")
-        size = path.stat().st_size
-        if size > _LARGEST_FILE:
-            raise ModelError(f"{path} has {size >> 20} MB, too much for a tokenizer ({_LARGEST_FILE >> 20} MB at most)")
-        return path.read_bytes().decode("utf-8")
-    except UnicodeDecodeError as fault:
-        raise ModelError(f"{path} is not a tokenizer file: not UTF-8 at byte {fault.start}") from None
-    except OSError as fault:
-        raise ModelError(f"cannot read {path}: {fault.strerror or fault}") from fault
-
-
-def _check_structure(text: str, path: Path) -> None:
-    """Raise `ModelError` unless this is a byte-level BPE of sane proportions.
-
-    The library aborts the whole process on some faults (a subword prefix that cuts a character, for one), so what S2's
-    tokenizer never has is refused before the library sees it.
-    """
-
-    def need(ok, what):
-        if not ok:
-            raise ModelError(f"{path} is not a tokenizer file that can be used: {what}")
-
-    try:
-        root = json.loads(text)
-    except (ValueError, RecursionError) as fault:
-        raise ModelError(f"{path} is not a tokenizer file: {_one_line(fault)}") from None
-    model = root.get("model") if isinstance(root, dict) else None
-    need(isinstance(model, dict), "it has no model")
-    need(model.get("type", "BPE") == "BPE", "its model is not BPE")
-    for key in ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix"):
-        need(model.get(key) in (None, ""), f"S2's tokenizer has no {key}")
-    vocab, merges = model.get("vocab"), model.get("merges")
-    need(isinstance(vocab, dict) and vocab and isinstance(merges, list), "it has no vocabulary")
-    need(all(type(i) is int and 0 <= i < _MOST_IDS for i in vocab.values()), f"an id is not a number below {_MOST_IDS}")
-    added = root.get("added_tokens")
-    need(isinstance(added, list) and all(isinstance(t, dict) for t in added), "it has no added tokens")
-    need(
-        all(type(t.get("id")) is int and 0 <= t["id"] < _MOST_IDS and t.get("content") for t in added),
-        f"an added token has no content or no id below {_MOST_IDS}",
-    )
-
-
-def _one_line(fault: Exception) -> str:
-    return " ".join(str(fault).split())[:200]

@@ -9,6 +9,7 @@ import unicodedata
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer as Backend
 
 from s2mlx.config import ModelConfig
 from s2mlx.errors import ModelError, UsageError
@@ -170,6 +171,105 @@ def test_damaged_files(tmp_path, content, complaint):
         load_tokenizer(path)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def replace(pattern, content="b", kind="Regex"):
+    return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
+
+
+SPLIT = {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Isolated", "invert": False}
+BYTES = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": False}
+FOREIGN = {
+    "a character map": (
+        {"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAAA"}},
+        "is 'Precompiled'; known",
+    ),
+    "a map in a sequence": (
+        {"normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}, {"type": "Precompiled"}]}},
+        "is 'Precompiled'; known",
+    ),
+    "a sequence in a sequence": (
+        {"normalizer": {"type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": []}]}},
+        "is 'Sequence'; known",
+    ),
+    "no list": ({"normalizer": {"type": "Sequence", "normalizers": {}}}, "no list"),
+    "no part": ({"normalizer": "NFC"}, "is None; known"),
+    "a part of no type": ({"normalizer": {}}, "is None; known"),
+    "a type that is none": ({"normalizer": {"type": ["NFC"]}}, "known: NFC"),
+    "another normalizer": ({"normalizer": {"type": "BertNormalizer"}}, "known: NFC"),
+    "an empty pattern": ({"normalizer": replace("")}, "no pattern, or an empty one"),
+    "an empty text for a pattern": ({"normalizer": replace("", kind="String")}, "no pattern, or an empty one"),
+    "another pattern": ({"normalizer": replace("a", kind="Glob")}, "no pattern, or an empty one"),
+    "two patterns": (
+        {"normalizer": {"type": "Replace", "pattern": {"String": "a", "Regex": "b"}, "content": "c"}},
+        "no pattern, or an empty one",
+    ),
+    "content that is no text": ({"normalizer": replace("a", 3)}, "the content of its normalizer Replace is 3"),
+    "long content": ({"normalizer": replace("a", "b" * 1001)}, "puts in 1001 characters"),
+    "no expression": ({"normalizer": replace("([")}, "Oniguruma error"),
+    "another pre-tokenizer": ({"pre_tokenizer": {"type": "Metaspace"}}, "known: ByteLevel, Split"),
+    "an empty split": ({"pre_tokenizer": SPLIT | {"pattern": {"Regex": ""}}}, "no pattern, or an empty one"),
+    "another post-processor": ({"post_processor": {"type": "TemplateProcessing"}}, "known: ByteLevel"),
+    "a sequence of post-processors": ({"post_processor": {"type": "Sequence", "processors": []}}, "known: ByteLevel"),
+    "another decoder": ({"decoder": {"type": "WordPiece"}}, "known: ByteLevel"),
+    "a flag that is none": ({"decoder": BYTES | {"use_regex": 1}}, "the use_regex of its decoder ByteLevel is 1"),
+    "bytes to fall back to": ({"model": {**GOOD["model"], "byte_fallback": True}}, "no byte_fallback"),
+}
+
+
+def loaded(folder, change):
+    (folder / "tokenizer.json").write_text(json.dumps({**GOOD, **change}))
+    return load_tokenizer(folder)
+
+
+@pytest.mark.parametrize("change, complaint", FOREIGN.values(), ids=FOREIGN)
+def test_parts_that_no_tokenizer_of_ours_has_are_refused_by_name(tmp_path, change, complaint):
+    with pytest.raises(ModelError, match=complaint) as caught:
+        loaded(tmp_path, change)
+    assert "\n" not in str(caught.value) and len(str(caught.value)) < 300 + len(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "part", [{"normalizer": replace("(x+)+$")}, {"pre_tokenizer": SPLIT | {"pattern": {"Regex": "(x|xx)+c"}}}]
+)
+def test_a_panic_of_the_library_is_an_error_as_any_other(tmp_path, part):
+    """It panics where an expression takes too many tries, and a panic is no `Exception`."""
+    tokenizer = loaded(tmp_path, part)
+    with pytest.raises(ModelError, match="not a tokenizer file that can be used: .*retry-limit"):
+        tokenizer.encode(60 * "x" + "b")
+    assert tokenizer.encode("y")
+
+
+@pytest.mark.parametrize("expression", ["y*", "^", "c|"])
+def test_an_expression_that_matches_nothing_at_the_start(tmp_path, expression):
+    """On these the library panics when it normalizes and splits in one go."""
+    assert loaded(tmp_path, {"normalizer": replace(expression, "")}).encode("xaay")
+
+
+def test_replacements_that_grow_and_grow_are_stopped(tmp_path):
+    """Three of them make 10^9 characters of one."""
+    steps = [replace("a", "a" * 1000, "String")] * 3
+    tokenizer = loaded(tmp_path, {"normalizer": {"type": "Sequence", "normalizers": steps}})
+    with pytest.raises(ModelError, match="more than 64 times as long"):
+        tokenizer.encode("a" * 100)
+    assert tokenizer.decode(tokenizer.encode("xyz")) == "xyz"
+
+
+def test_a_watched_normalizer_does_what_the_library_does(tmp_path):
+    steps = [
+        replace("&", " and ", "String"),
+        {"type": "NFKD"},
+        {"type": "StripAccents"},
+        {"type": "Lowercase"},
+        replace(r"(?<=\d),(?=\d{3})", ""),
+        replace("(?<=a)(?!b)", " dollars "),
+        replace("1", " one ", "String"),
+    ]
+    change = {"normalizer": {"type": "Sequence", "normalizers": steps}}
+    ours, theirs = loaded(tmp_path, change), Backend.from_str(json.dumps({**GOOD, **change}))
+    theirs.encode_special_tokens = True
+    for text in ("Ab & \u00c9a 1,234 \ufdfa \u0130", "", "a", "<|im_end|> 1"):
+        assert ours.encode(text) == theirs.encode(text, add_special_tokens=False).ids
 
 
 def test_a_huge_file_is_not_read(tmp_path):
