@@ -34,7 +34,6 @@ from .themes import ALL
 from .widgets.key_line import SMALLEST
 
 PATIENCE = 1.0  # seconds that leaving waits for the jobs
-ADVICE_OF_THE_COMMAND = "; write a file instead: -o speech.wav"  # there is no such option here
 
 
 class S2App(Takes, App[int]):
@@ -124,7 +123,7 @@ class S2App(Takes, App[int]):
     def explain(self, error: BaseException) -> str:
         """An error in one line, as the user should hear it."""
         if isinstance(error, S2Error):
-            return str(error).removesuffix(ADVICE_OF_THE_COMMAND)
+            return str(error)
         if isinstance(error, Dropped):
             return "cancelled"
         if isinstance(error, OSError):

@@ -190,6 +190,11 @@ class Options:
         if self.min_frames > most:
             raise UsageError(f"min_frames must be between 0 and max_frames ({most}), not {self.min_frames}")
 
+    @property
+    def needs_whole(self) -> bool:
+        """Do they ask for what only the finished speech can be given?"""
+        return self.trim or self.normalize
+
     def replace(self, **changes: Any) -> Self:
         """A copy with some fields changed; an unknown name is a `UsageError`."""
         known = {f.name for f in dataclasses.fields(self)}

@@ -1,13 +1,37 @@
-"""What the engine gives back: pieces of sound as they are made, and the whole. Data only."""
+"""What the engine gives back: pieces of sound as they are made, the whole, and how it came to an end."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from .errors import GenerationError
+from .options import Options
+
 # Why a pass ended: the model said so, the frame limit was reached, or the caller cancelled.
 STOP, LENGTH, CANCELLED = "stop", "length", "cancelled"
+
+
+def worst(reasons: Iterable[str]) -> str:
+    """The finish reason of a whole: cancelled, then length, then stop. What never ended was cancelled."""
+    return max(reasons, key=(STOP, LENGTH, CANCELLED).index, default=CANCELLED)
+
+
+def ended_at_once(advice: str = "try another seed, or min_frames 20") -> GenerationError:
+    """The error for speech without a single frame. advice: the knobs that help, as this way of asking calls them."""
+    return GenerationError(f"the model ended the speech at once; {advice}")
+
+
+def corrected(samples: np.ndarray, rate: int, options: Options) -> np.ndarray:
+    """The samples of a whole, float32 [n] at `rate`, trimmed and normalized as the options ask."""
+    from .audio.loudness import peak_normalize, trim_end
+
+    if options.trim:
+        samples = trim_end(samples, rate)
+    return peak_normalize(samples) if options.normalize else samples
 
 
 @dataclass(frozen=True)
@@ -37,6 +61,39 @@ class Pass:
     span: tuple[int, int]  # characters [begin, end) of the request's text
     frames: int
     finish_reason: str
+    seconds: float = 0.0  # of sound, the pause after it included
+
+
+class Tally:
+    """Counts the chunks of a request as they come: its passes so far, its figures, and how it ended."""
+
+    def __init__(self) -> None:
+        self.passes: list[Pass] = []
+        self.stats = Stats()
+        self.frames = 0
+        self.seconds = 0.0
+        self._pass_frames, self._pass_samples = 0, 0
+
+    def add(self, chunk: AudioChunk) -> None:
+        self.stats = chunk.stats
+        self.frames += chunk.frames
+        self.seconds += len(chunk.samples) / chunk.sample_rate
+        self._pass_frames += chunk.frames
+        self._pass_samples += len(chunk.samples)
+        if chunk.finish_reason:
+            seconds = self._pass_samples / chunk.sample_rate
+            self.passes.append(Pass(chunk.part, chunk.span, self._pass_frames, chunk.finish_reason, seconds))
+            self._pass_frames = self._pass_samples = 0
+
+    @property
+    def finish_reason(self) -> str:
+        """The worst of the passes that have ended."""
+        return worst(one.finish_reason for one in self.passes)
+
+    @property
+    def cut(self) -> list[Pass]:
+        """The passes that the limit of frames, and not the model, has ended."""
+        return [one for one in self.passes if one.finish_reason == LENGTH]
 
 
 @dataclass(frozen=True)
@@ -58,7 +115,7 @@ class AudioChunk:
 
     @property
     def frames(self) -> int:
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
 
 @dataclass(frozen=True)
@@ -78,7 +135,7 @@ class Audio:
     def seconds(self) -> float:
         return len(self.samples) / self.sample_rate
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write a WAV, FLAC, MP3 or OGG file (by the ending), whole or not at all."""
         from .audio.files import write_audio
 

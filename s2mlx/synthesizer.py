@@ -14,7 +14,7 @@ import numpy as np
 from .config import ModelConfig
 from .errors import AudioError, GenerationError, UsageError, VoiceError
 from .options import Options
-from .results import CANCELLED, Audio, AudioChunk, Pass
+from .results import CANCELLED, Audio, AudioChunk, Tally, corrected, ended_at_once
 from .voices.voice import Voice
 from .weights.catalog import FoundModel, find_model
 from .worker import Closed, Worker
@@ -163,25 +163,14 @@ class Synthesizer:
         self.close()
 
     def _whole(self, chunks: list[AudioChunk], options: Options) -> Audio:
-        from .audio.loudness import peak_normalize, trim_end
-        from .request.run import worst
-
-        passes, frames = [], 0
+        tally = Tally()
         for chunk in chunks:
-            frames += chunk.frames
-            if chunk.finish_reason:
-                passes.append(Pass(chunk.part, chunk.span, frames, chunk.finish_reason))
-                frames = 0
-        samples = np.concatenate([c.samples for c in chunks])
+            tally.add(chunk)
+        if not tally.frames and tally.finish_reason != CANCELLED:
+            raise ended_at_once()
+        samples = corrected(np.concatenate([c.samples for c in chunks]), self.sample_rate, options)
         codes = np.concatenate([c.codes for c in chunks], axis=1)
-        reason = worst([p.finish_reason for p in passes])
-        if codes.shape[1] == 0 and reason != CANCELLED:
-            raise GenerationError("the model ended the speech before its first frame: try another seed, or min_frames")
-        if options.trim:
-            samples = trim_end(samples, self.sample_rate)
-        if options.normalize:
-            samples = peak_normalize(samples)
-        return Audio(samples, self.sample_rate, codes, reason, passes, chunks[-1].stats)
+        return Audio(samples, self.sample_rate, codes, tally.finish_reason, tally.passes, tally.stats)
 
 
 class CodecHandle:

@@ -10,12 +10,12 @@ import sys
 
 import numpy as np
 
-from ..audio import peak_normalize, trim_end
-from ..errors import GenerationError
 from ..options import DEFAULT_MAX_FRAMES
-from ..results import CANCELLED, LENGTH, STOP, Stats
+from ..results import CANCELLED, Tally, corrected, ended_at_once
 from .outputs import CodesFile, open_audio
 from .terminal import seconds
+
+_OTHER_SEED = "try another --seed, or --min-frames 20"
 
 
 class Delivery:
@@ -23,11 +23,10 @@ class Delivery:
 
     def __init__(self, tts, text, voices, options, console):
         self.tts, self.text, self.voices, self.options, self.console = tts, text, voices, options, console
-        self.figures = RunFigures(tts.sample_rate)
+        self.tally = Tally()
         self.speaker = None
         self._wanted, self._paths = [], {}
         self._plays, self._device = False, None
-        self._post = _post_processing(tts.sample_rate, options.trim, options.normalize)
 
     def write_audio(self, path, raw):
         self._paths["output"] = path
@@ -43,12 +42,12 @@ class Delivery:
 
     def run(self):
         """Generate, write, play. KeyboardInterrupt passes through after what is finished has been kept."""
-        sink = _Sink(self._post)
+        sink = _Sink(self._correct if self.options.needs_whole else None)
         try:
             self._open(sink)
             self._generate(sink)
-            if not self.figures.frames:
-                raise GenerationError("the model ended the speech at once; try another --seed, or --min-frames 20")
+            if not self.tally.frames:
+                raise ended_at_once(_OTHER_SEED)
             sink.finish()
         except KeyboardInterrupt:
             sink.keep()
@@ -56,8 +55,7 @@ class Delivery:
             for output in sink.outputs:
                 if output.kept_seconds:
                     self.console.note(
-                        f"interrupted; {output.path} holds {seconds(output.kept_seconds)}, "
-                        f"seed {self.figures.stats.seed}"
+                        f"interrupted; {output.path} holds {seconds(output.kept_seconds)}, seed {self.tally.stats.seed}"
                     )
             raise
         except BaseException:
@@ -80,36 +78,40 @@ class Delivery:
 
     def _generate(self, sink):
         def take(chunk):
-            self.figures.add(chunk)
+            self.tally.add(chunk)
             sink.write(chunk)
-            self.console.progress(self.figures.line())
+            self.console.progress(progress_line(self.tally))
 
         # never `say`, which keeps the whole; without a lead nobody listens, and the engine may batch
-        listeners = [] if self._post else [one.lead for one in (self.speaker, *sink.outputs) if one and one.lead]
+        listeners = (
+            [] if self.options.needs_whole else [one.lead for one in (self.speaker, *sink.outputs) if one and one.lead]
+        )
         lead = listeners[0] if listeners else None
         for chunk in self.tts.stream(self.text, voice=self.voices or None, options=self.options, lead=lead):
             take(chunk)
 
+    def _correct(self, samples):
+        return corrected(samples, self.tts.sample_rate, self.options)
+
     def _report(self):
-        cut = [p for p in self.figures.passes if p["finish_reason"] == LENGTH]
-        if cut:
-            where = "" if len(self.figures.passes) == 1 else f" in {len(cut)} of {len(self.figures.passes)} passes"
+        if cut := self.tally.cut:
+            where = "" if len(self.tally.passes) == 1 else f" in {len(cut)} of {len(self.tally.passes)} passes"
             most = self.options.max_frames or DEFAULT_MAX_FRAMES
-            if cut[0]["frames"] < most:
+            if cut[0].frames < most:
                 limit, advice = "the end of the model's context", "split the text or use a shorter reference"
             else:
                 limit, advice = f"the limit of {most} frames", "raise it with --max-frames"
             self.console.warn(f"{limit}, not the model, ended the speech{where}; {advice}")
-        if silent := [p for p in self.figures.passes if not p["frames"]]:
-            where = " and ".join(repr(self.text[slice(*p["text"])].strip()[:40]) for p in silent[:2])
+        if silent := [p for p in self.tally.passes if not p.frames]:
+            where = " and ".join(repr(self.text[slice(*p.span)].strip()[:40]) for p in silent[:2])
             self.console.warn(
-                f"the model said nothing for {len(silent)} of {len(self.figures.passes)} passes "
-                f"({where} ...); try another --seed, or --min-frames 20"
+                f"the model said nothing for {len(silent)} of {len(self.tally.passes)} passes "
+                f"({where} ...); {_OTHER_SEED}"
             )
         if self.speaker and (gaps := self.speaker.underruns):
             self.console.warn(f"the sound stopped {'once' if gaps == 1 else f'{gaps} times'} to wait for the model")
         where = f" -> {self._paths['output']}" if "output" in self._paths else ""
-        self.console.summary(f"{self.figures.line()}, seed {self.figures.stats.seed}{where}")
+        self.console.summary(f"{progress_line(self.tally)}, seed {self.tally.stats.seed}{where}")
 
     def print_json(self, voice, load_seconds, on_stderr):
         """voice: names as the user gave them."""
@@ -119,7 +121,7 @@ class Delivery:
             "model_path": str(self.tts.path),
             "voice": voice,
             "text_characters": len(self.text),
-            **self.figures.as_dict(),
+            **_as_dict(self.tally),
             "load_seconds": load_seconds,
             "played": self.speaker is not None,
             "underruns": self.speaker.underruns if self.speaker else 0,
@@ -137,7 +139,7 @@ class _Sink:
         self._done, self._pass = [], []  # (samples, codes) waiting for post-processing
 
     def write(self, chunk):
-        ended = chunk.finish_reason in (STOP, LENGTH)
+        ended = chunk.finish_reason not in (None, CANCELLED)
         if self._post:
             self._pass.append((chunk.samples, chunk.codes))
             if ended:
@@ -183,76 +185,38 @@ class _Sink:
         return samples
 
 
-def _post_processing(rate, trim, normalize):
-    """The corrections of a whole as one function of its samples, or None."""
-    steps = [lambda samples: trim_end(samples, rate)] * trim + [peak_normalize] * normalize
-    if not steps:
-        return None
-
-    def apply(samples):
-        for step in steps:
-            samples = step(samples)
-        return samples
-
-    return apply
+def progress_line(tally: Tally) -> str:
+    """What a request has cost and given so far, for people."""
+    stats = tally.stats
+    parts = [f"{tally.frames} frames", f"{seconds(tally.seconds)} of audio"]
+    if stats.rtf is not None:
+        parts.append(f"real-time factor {stats.rtf:.2f}")
+    if stats.first_audio is not None:
+        parts.append(f"first audio after {stats.first_audio:.2f} s")
+    return ", ".join(parts)
 
 
-class RunFigures:
-    """What a request has cost and given so far."""
-
-    def __init__(self, rate):
-        self.passes, self.frames = [], 0
-        self.stats = Stats()
-        self._rate, self._samples = rate, 0
-        self._pass_frames = self._pass_samples = 0
-
-    def add(self, chunk):
-        self.stats = chunk.stats
-        self.frames += chunk.frames
-        self._samples += len(chunk.samples)
-        self._pass_frames += chunk.frames
-        self._pass_samples += len(chunk.samples)
-        if chunk.finish_reason:
-            self.passes.append(
-                {
-                    "frames": self._pass_frames,
-                    "seconds": round(self._pass_samples / self._rate, 3),
-                    "finish_reason": chunk.finish_reason,
-                    "text": list(chunk.span),
-                }
-            )
-            self._pass_frames = self._pass_samples = 0
-
-    @property
-    def seconds(self):
-        return self._samples / self._rate
-
-    @property
-    def finish_reason(self):
-        reasons = {p["finish_reason"] for p in self.passes}
-        return next((r for r in (CANCELLED, LENGTH) if r in reasons), STOP)
-
-    def line(self):
-        stats = self.stats
-        parts = [f"{self.frames} frames", f"{seconds(self.seconds)} of audio"]
-        if stats.rtf is not None:
-            parts.append(f"real-time factor {stats.rtf:.2f}")
-        if stats.first_audio is not None:
-            parts.append(f"first audio after {stats.first_audio:.2f} s")
-        return ", ".join(parts)
-
-    def as_dict(self):
-        stats = self.stats
-        return {
-            "seed": stats.seed,
-            "frames": self.frames,
-            "seconds": round(self.seconds, 3),
-            "finish_reason": self.finish_reason,
-            "passes": self.passes,
-            "time_to_first_audio": stats.first_audio,
-            "rtf": stats.rtf,
-            "wall_seconds": stats.elapsed,
-            "prefill_seconds": stats.prefill_seconds,
-            "prompt_tokens": stats.prompt_tokens,
-            "peak_memory": stats.peak_memory,
-        }
+def _as_dict(tally: Tally) -> dict[str, object]:
+    """The same for programs."""
+    stats = tally.stats
+    return {
+        "seed": stats.seed,
+        "frames": tally.frames,
+        "seconds": round(tally.seconds, 3),
+        "finish_reason": tally.finish_reason,
+        "passes": [
+            {
+                "frames": one.frames,
+                "seconds": round(one.seconds, 3),
+                "finish_reason": one.finish_reason,
+                "text": list(one.span),
+            }
+            for one in tally.passes
+        ],
+        "time_to_first_audio": stats.first_audio,
+        "rtf": stats.rtf,
+        "wall_seconds": stats.elapsed,
+        "prefill_seconds": stats.prefill_seconds,
+        "prompt_tokens": stats.prompt_tokens,
+        "peak_memory": stats.peak_memory,
+    }

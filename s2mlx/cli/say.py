@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..errors import UsageError
+from ..errors import DeviceError, UsageError
 from . import knobs, model, paths, references
 from .text_input import read_text
 
@@ -62,9 +62,7 @@ def run(args, console) -> int:
     named = references.load_named(args)
     references.note_speakers(text, args.voice or args.ref, console)
     if play:
-        from ..audio import find_output
-
-        find_output(args.device)
+        _check_device(args)
 
     from .delivery import Delivery
 
@@ -87,6 +85,18 @@ def run(args, console) -> int:
                 on_stderr=args.output == "-",
             )
     return 0
+
+
+def _check_device(args) -> None:
+    """DeviceError, with the way out of it, where nothing can be played."""
+    from ..audio import find_output
+
+    try:
+        find_output(args.device)
+    except DeviceError as fault:
+        if args.output:
+            raise
+        raise DeviceError(f"{fault}; or write a file: -o speech.wav") from fault
 
 
 def _check_outputs(args) -> bool:

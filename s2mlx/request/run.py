@@ -17,7 +17,6 @@ import mlx.core as mx
 import numpy as np
 
 from ..config import ModelConfig
-from ..errors import GenerationError
 from ..layers.cache import KVCache
 from ..networks.generate import Generation, check_room, generate
 from ..networks.generate_batch import generate_batch
@@ -313,11 +312,3 @@ def default_batch(model: Model) -> int:
     """How many passes to run at once on this machine: as many as half of the memory that the weights leave can hold."""
     spare = (machine_memory() - mx.get_active_memory()) // 2
     return max(1, min(DEFAULT_BATCH, spare // model.dual_ar.kv_bytes(_PASS)))
-
-
-def worst(reasons: list[str]) -> str:
-    """The finish reason of a whole: cancelled, then length, then stop."""
-    if not reasons:
-        raise GenerationError("nothing was generated")
-    order = ("cancelled", "length", "stop")
-    return min(reasons, key=order.index)

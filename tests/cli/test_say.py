@@ -476,3 +476,16 @@ def test_a_voice_given_by_a_path_may_have_its_clip_beside_it(run, tts, player, t
     write_audio(tmp_path / "small.flac", np.full(22050, 0.25, np.float32), 22050)
     assert run("say", "Hi.", "-v", "small.s2voice").code == 0
     assert [str(clip) for clip, _ in tts.cloned] == ["small.flac"]
+
+
+def test_where_nothing_can_be_played_a_file_is_offered(run, tts, monkeypatch):
+    from s2mlx.errors import DeviceError
+
+    def refuse(*_, **__):
+        raise DeviceError("there is no output device on this machine")
+
+    monkeypatch.setattr("s2mlx.audio.find_output", refuse)
+    error = run("say", "One.").error
+    assert error == "error: there is no output device on this machine; or write a file: -o speech.wav"
+    assert run("say", "One.", "-o", "out.wav", "--play").error == "error: there is no output device on this machine"
+    assert not tts.loaded

@@ -133,7 +133,7 @@ def _names(devices: list[Device]) -> str:
 def _nothing_hint(output: bool) -> str:
     if sys.platform == "darwin":
         return "; see System Settings > Sound"
-    return "; write a file instead: -o speech.wav" if output else "; plug in a microphone, or use a recorded clip"
+    return "" if output else "; plug in a microphone, or use a recorded clip"
 
 
 def _missing(error: Exception) -> str:
