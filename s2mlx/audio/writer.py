@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import secrets
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import AudioError
+from ..files.folders import autosave_dir
 from .rates import StreamResampler
 from .wav import HEADER_BYTES, pcm16, wav_header
 
@@ -78,7 +79,7 @@ class AudioWriter:
         self._target = Path(os.path.realpath(self.path))
         mode = _replaceable(self._target)
         self._temporary = self._target.parent / f".s2mlx-{secrets.token_hex(6)}.part"
-        self._encoder = None
+        self._encoder, self._finished = None, False
         try:
             fd = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
             try:
@@ -108,24 +109,65 @@ class AudioWriter:
         self.samples_written += len(samples)
 
     def close(self) -> None:
-        """Finish the file and give it its name. Nothing written at all is an AudioError, and no file."""
+        """Finish the file and give it its name. Nothing written at all is an AudioError, and no file; where the name was
+        taken away meanwhile the AudioError tells the name that the sound got instead."""
         if self._encoder is None:
             return
         if not self.samples_written:
             self.abort()
             raise AudioError(f"no sound to write to {self.path}")
-        with self._abort_on_failure():
-            self._encoder.finish()
+        if not self._finished:
+            with self._abort_on_failure():
+                self._encoder.finish()
+            self._finished = True
+        try:
             os.replace(self._temporary, self._target)
-            self._encoder = None
-            _sync_folder(self._target.parent)
+        except OSError as error:
+            kept = self._keep_elsewhere()
+            where = f"the sound is kept in {kept}" if kept else "nothing was kept"
+            self._release()
+            raise AudioError(f"cannot write {self.path}: {error.strerror or error}; {where}") from error
+        self._release()
+        _sync_folder(self._target.parent)
 
     def abort(self) -> None:
         """Drop everything; the name stays as it was."""
         if self._encoder is not None:
-            encoder, self._encoder = self._encoder, None
-            encoder.discard()
-            self._temporary.unlink(missing_ok=True)
+            self._release()
+            with contextlib.suppress(OSError):
+                self._temporary.unlink()
+
+    def _release(self) -> None:
+        encoder, self._encoder = self._encoder, None
+        encoder.close()
+
+    def _keep_elsewhere(self) -> Path | None:
+        """Give the finished sound another name than the one that something else has taken: the next free one beside it,
+        or, where nothing can be named there any more, one in the autosave folder."""
+        for name in _further_names(self._target):
+            try:
+                os.link(self._temporary, name)
+            except FileExistsError:
+                continue
+            except OSError:  # the folder is gone or must not be written; some file systems have no links
+                break
+            self._temporary.unlink()
+            return name
+        folder = autosave_dir()
+        own = folder / self._target.name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            path = next(path for path in itertools.chain([own], _further_names(own)) if not path.exists())
+            with open(path, "xb") as file:
+                for piece in self._encoder.content():
+                    file.write(piece)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            return self._temporary if self._temporary.exists() else None
+        with contextlib.suppress(OSError):
+            self._temporary.unlink()
+        return path
 
     def __enter__(self) -> AudioWriter:
         return self
@@ -133,7 +175,7 @@ class AudioWriter:
     def __exit__(self, kind, value, traceback) -> None:
         self.abort() if kind else self.close()
 
-    @contextmanager
+    @contextlib.contextmanager
     def _abort_on_failure(self):
         """Any failure leaves nothing behind. An interrupt is none: close() can still keep what is finished."""
         try:
@@ -151,11 +193,31 @@ class AudioWriter:
         return AudioError(f"cannot write {self.path}: {error.strerror or error}")
 
 
-class _Wav:
-    """16-bit WAV over a file descriptor: a header whose lengths are filled in at the end."""
+class _Open:
+    """An open file in the making, by its descriptor, which is closed once: its number may be another file's at once."""
+
+    def __init__(self, fd: int):
+        self._fd = fd
+
+    def content(self) -> Iterator[bytes]:
+        """What the file holds, also when it has no name any more."""
+        at = 0
+        while piece := os.pread(self._fd, 1 << 20, at):
+            yield piece
+            at += len(piece)
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, None
+        if fd is not None:
+            os.close(fd)
+
+
+class _Wav(_Open):
+    """16-bit WAV: a header whose lengths are filled in at the end."""
 
     def __init__(self, fd: int, rate: int):
-        self._fd, self._rate = fd, rate
+        super().__init__(fd)
+        self._rate = rate
         _write_all(fd, wav_header(rate, 0))
         self._bytes = 0
 
@@ -172,23 +234,19 @@ class _Wav:
         os.lseek(self._fd, 0, os.SEEK_SET)
         _write_all(self._fd, wav_header(self._rate, self._bytes))
         os.fsync(self._fd)
-        self.discard()
-
-    def discard(self) -> None:
-        os.close(self._fd)
 
 
-class _Encoded:
-    """Any of libsndfile's encoders over a file descriptor (no Python callbacks: those would swallow an interrupt)."""
+class _Encoded(_Open):
+    """Any of libsndfile's encoders over the descriptor (no Python callbacks: those would swallow an interrupt)."""
 
     def __init__(self, fd: int, rate: int, format: str, subtype: str, level: float | None):
         import soundfile
 
+        super().__init__(fd)
         own_rate = encoder_rate(subtype, rate)
         self._resampler = StreamResampler(rate, own_rate, quality="VHQ")
         self._pcm = subtype.startswith("PCM")
         self._error = soundfile.LibsndfileError
-        self._fd = fd
         self._file = self._guard(
             soundfile.SoundFile, os.dup(fd), "w", own_rate, 1, subtype, format=format, compression_level=level
         )
@@ -203,12 +261,11 @@ class _Encoded:
         self._check_room()
         self._guard(self._file.close)
         os.fsync(self._fd)
-        os.close(self._fd)
 
-    def discard(self) -> None:
-        with contextlib.suppress(self._error):  # the file is thrown away
+    def close(self) -> None:
+        with contextlib.suppress(self._error):  # a file that is thrown away
             self._file.close()
-        os.close(self._fd)
+        super().close()
 
     def _encode(self, samples: np.ndarray) -> None:
         for block in blocks(samples, self._pcm):
@@ -257,6 +314,11 @@ def _replaceable(target: Path) -> int | None:
     if not os.access(target, os.W_OK):
         raise AudioError(f"cannot write {target}: it is write-protected")
     return stat.S_IMODE(status.st_mode)
+
+
+def _further_names(path: Path) -> Iterator[Path]:
+    """a.wav -> a-2.wav, a-3.wav, ..."""
+    return (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in itertools.count(2))
 
 
 def _write_all(fd: int, data: bytes) -> None:

@@ -146,8 +146,8 @@ class Tokenizer:
 
 @contextlib.contextmanager
 def _faults_of_the_library(path: Path) -> Iterator[None]:
-    """Whatever a file makes it stumble over as `ModelError`. It raises bare Exception for every fault, and panics, which
-    are no Exception, where one of its own rules does not hold."""
+    """Whatever a file makes it stumble over as `ModelError`: it raises bare Exception for every fault, and panics,
+    which is none, where one of its own rules does not hold."""
     try:
         yield
     except ModelError:

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import stat
 import struct
 import sys
@@ -227,6 +228,69 @@ def test_nothing_written_is_no_file(tmp_path):
     with pytest.raises(AudioError, match="no sound"):
         AudioWriter(tmp_path / "a.flac", RATE).close()
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_a_name_that_became_a_folder_leaves_the_sound_beside(tmp_path, ending):
+    target = tmp_path / f"a.{ending}"
+    writer = AudioWriter(target, RATE)
+    writer.write(tone())
+    target.mkdir()
+    (tmp_path / f"a-2.{ending}").write_bytes(b"another's")
+    with pytest.raises(AudioError, match=f"a.{ending}: Is a directory; the sound is kept in .*a-3.{ending}$"):
+        writer.close()
+    assert sorted(os.listdir(tmp_path)) == [f"a-2.{ending}", f"a-3.{ending}", f"a.{ending}"]
+    assert len(read_audio(tmp_path / f"a-3.{ending}", RATE)) >= RATE
+    writer.close()
+    writer.abort()  # both do nothing any more
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("folder_left", [True, False], ids=["no links", "no folder"])
+def test_a_folder_that_vanished_leaves_the_sound_in_the_autosave_folder(tmp_path, monkeypatch, ending, folder_left):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    (tmp_path / "out").mkdir()
+    target = tmp_path / "out" / f"a.{ending}"
+    with pytest.raises(AudioError, match="; the sound is kept in ") as raised, AudioWriter(target, RATE) as writer:
+        writer.write(tone())
+        if folder_left:  # as on some file systems
+            monkeypatch.setattr(os, "link", _no_link)
+            target.mkdir()
+        else:
+            shutil.rmtree(tmp_path / "out")
+    path = tmp_path / "state" / "s2mlx" / "autosave" / f"a.{ending}"
+    assert str(raised.value).endswith(str(path)) and len(read_audio(path, RATE)) >= RATE
+    assert [p.name for p in tmp_path.rglob(".*")] == []
+
+
+def _no_link(*_):
+    raise PermissionError(1, "Operation not permitted")
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+@pytest.mark.parametrize("fails", ["replace", "fsync"])
+def test_a_descriptor_is_closed_once(tmp_path, monkeypatch, ending, fails):
+    """Its number is another file's as soon as it is closed: here, of one that is opened the moment it is free."""
+    others, close = [], os.close
+
+    def closing(fd):
+        close(fd)
+        others.append(os.open(os.devnull, os.O_RDONLY))
+
+    def failing(*_):
+        raise OSError(5, "Input/output error")
+
+    writer = AudioWriter(tmp_path / f"a.{ending}", RATE)
+    writer.write(tone())
+    monkeypatch.setattr(os, "close", closing)
+    monkeypatch.setattr(os, fails, failing)
+    with pytest.raises(AudioError, match="Input/output error"):
+        writer.close()
+    writer.abort()
+    assert others and len(set(others)) == len(others)
+    for fd in others:
+        os.fstat(fd)
+        close(fd)
 
 
 @pytest.mark.parametrize("ending", FORMATS)
