@@ -8,14 +8,21 @@ Importing this package is cheap: MLX and the audio libraries load with the first
 """
 
 import os
+import sys
 
-import lazy_loader
+if sys.version_info < (3, 11):  # noqa: UP036 (this line is for older ones)
+    # `python3 -m s2mlx` ends in this one line, without a traceback
+    raise (SystemExit if sys.argv[:1] == ["-m"] else ImportError)(
+        f"s2mlx needs Python 3.11 or newer, and this is {sys.version.split()[0]} ({sys.executable})"
+    )
+
+import lazy_loader  # noqa: E402
 
 # On chips with matrix units (M5 and later) MLX computes float32 products, convolutions and attention with the 10 bits
 # of TF32 unless told otherwise before its first one: a thousand times the error, and other codes for one clip and seed.
 os.environ.setdefault("MLX_ENABLE_TF32", "0")
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 __all__ += ["__version__"]

@@ -17,7 +17,7 @@ def configure(parser) -> None:
         quiet=False,
         json=(
             "print one JSON object: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}}, config, "
-            "memory: {weights, kv_cache, positions, needed}, licence, is_demo}"
+            "memory: {weights, kv_cache, positions, needed}, licence, is_demo, chosen_by: MODEL, -m/--model, S2MLX_MODEL, the path of the defaults file, or null}"
         ),
     )
 
@@ -29,6 +29,7 @@ def run(args, console) -> int:
     with open_checkpoint(found.path) as checkpoint:
         facts = describe(checkpoint)
     facts["is_demo"] = found.is_demo
+    facts["chosen_by"] = "MODEL" if args.name is not None else args.sources.get("model")
     print(json.dumps(facts) if args.json else _text(facts))
     return 0
 
@@ -38,6 +39,7 @@ def _text(facts) -> str:
     rows = [
         ["name", facts["name"] + (" (the bundled demo voice)" if facts["is_demo"] else "")],
         ["file", facts["path"]],
+        ["chosen by", facts["chosen_by"] or "nobody: it is bundled; s2mlx config model NAME sets another"],
         ["weights", f"{facts['parameters'] / 1e6:,.1f} million numbers in {size(facts['bytes'])}"],
     ]
     for part, label in (("slow", "Slow-AR"), ("fast", "Fast-AR")):

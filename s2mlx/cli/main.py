@@ -23,6 +23,7 @@ COMMANDS = {
     "devices": "input and output devices",
     "encode": "audio -> codes (.npy)",
     "decode": "codes (.npy) -> audio",
+    "config": "settings that hold when no option is given: the model, the voice",
     "info": "what a model file holds and the memory it needs",
     "convert": "checkpoint folder or GGUF -> GGUF of another type, or MLX folder",
     "download": "fetch a model into the shared Hugging Face cache",

@@ -16,7 +16,8 @@ def add_name(parser) -> None:
         "-m",
         "--model",
         metavar="PATH|NAME",
-        help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: the bundled voice",
+        help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: that of s2mlx config, else the "
+        "bundled voice",
     )
 
 
@@ -76,8 +77,6 @@ def open_model(args, console):
     """The Synthesizer that the options ask for. One line tells a person when nobody chose and it is the demo voice."""
     import s2mlx
 
-    from ..weights import configured
-
     console.progress("loading the model ...")
 
     def progress(done, total):
@@ -87,6 +86,6 @@ def open_model(args, console):
         args.model, tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit, on_progress=progress
     )
     console.clear()
-    if console.on_terminal and tts.is_demo and args.model is None and configured() is None:
+    if console.on_terminal and tts.is_demo and args.model is None:
         console.note(f"no model is configured, so this is the bundled demo voice ({tts.name}); {_S2_PRO}")
     return tts

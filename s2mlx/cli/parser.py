@@ -1,9 +1,10 @@
-"""Options of a command, each with an environment variable that stands in for it. Knows nothing of what they mean.
+"""Options of a command, each with an environment variable that stands in for it; some have a default in the user's file.
 
 The variable follows from the option's long name. What every command that has it means alike is `shared`: `--max-frames`
 is S2MLX_MAX_FRAMES. Another `option` has its command in the variable's name: `--batch` of bench is S2MLX_BENCH_BATCH.
-The command line wins over the variable, the variable over the default. A variable also gives way to an option it would
-contradict (`yields_to`), so that S2MLX_VOICE in a profile does not forbid `--ref`. A repeatable option takes one value
+The command line wins over the variable, the variable over the defaults file (`files.defaults`, for options that are
+`shared`), that over the default. A variable also gives way to an option it would
+contradict (`yields_to`), so that S2MLX_VOICE in a profile does not forbid `--ref`; the file likewise. A repeatable option takes one value
 per line of its variable.
 """
 
@@ -15,6 +16,7 @@ import os
 from dataclasses import dataclass
 
 from ..errors import UsageError
+from ..files import KEYS, defaults_file, read_defaults
 
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 
@@ -22,7 +24,9 @@ _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 @dataclass(frozen=True)
 class _Setting:
     dest: str
+    flags: str  # as typed: "-m/--model"
     variable: str
+    key: str | None  # in the defaults file
     kind: str  # "value", "list" or "flag"
     convert: object  # str -> value
     choices: tuple | None
@@ -37,11 +41,16 @@ class Parser(argparse.ArgumentParser):
         kwargs.setdefault("formatter_class", _Help)
         super().__init__(*args, allow_abbrev=False, **kwargs)
         self._settings: list[_Setting] = []
+        self.takes_defaults = True  # False where the defaults file has no say: in what keeps settings of its own
 
     @property
     def settings(self) -> tuple[_Setting, ...]:
         """The options declared so far that have a variable."""
         return tuple(self._settings)
+
+    def read(self, key: str, raw: str):
+        """What a text means as the value of the shared option with this long name. Raises `UsageError`."""
+        return _read(next(s for s in self._settings if s.key == key), raw, key)
 
     @property
     def actions(self) -> dict[str, Parser]:
@@ -66,7 +75,9 @@ class Parser(argparse.ArgumentParser):
         self._settings.append(
             _Setting(
                 argument.dest,
+                "/".join(flags),
                 variable,
+                None if prefix else long_name[2:],
                 kind,
                 kwargs.get("type", str),
                 tuple(kwargs["choices"]) if "choices" in kwargs else None,
@@ -76,7 +87,8 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse(self, argv) -> argparse.Namespace:
-        """The options in force; `.given` names those typed on the command line."""
+        """The options in force; `.given` names those typed on the command line, `.sources` tells of each that was set by
+        somebody who did: its flags, its variable or the path of the defaults file."""
         argv = _protect(argv)
         if self._subparsers is None:
             args, unknown = self.parse_known_intermixed_args(argv)
@@ -118,14 +130,28 @@ class Parser(argparse.ArgumentParser):
 
     def _fill(self, args):
         args.given = frozenset(s.dest for s in self._settings if getattr(args, s.dest) is not None)
+        args.sources = {s.dest: s.flags for s in self._settings if s.dest in args.given}
+        for setting in self._open(args, args.given):
+            self._take(args, setting, os.environ.get(setting.variable, ""), setting.variable, setting.variable)
+        still_open = [s for s in self._open(args, frozenset(args.sources)) if s.key in KEYS]
+        if self.takes_defaults and still_open and (defaults := read_defaults()):
+            path = str(defaults_file())
+            for setting in still_open:
+                self._take(args, setting, defaults.get(setting.key, ""), f"{path}: {setting.key}", path)
         for setting in self._settings:
-            if setting.dest in args.given:
-                continue
-            value = None
-            if not args.given.intersection(setting.yields_to):
-                value = _from_environment(setting)
-            setattr(args, setting.dest, setting.default if value is None else value)
+            if setting.dest not in args.sources:
+                setattr(args, setting.dest, setting.default)
         return args
+
+    def _open(self, args, chosen):
+        """The settings that a weaker source may still give: neither chosen themselves, nor against one that is."""
+        return [s for s in self._settings if s.dest not in args.sources and not chosen.intersection(s.yields_to)]
+
+    def _take(self, args, setting, raw, name, source):
+        value = _read(setting, raw, name)
+        if value is not None:
+            setattr(args, setting.dest, value)
+            args.sources[setting.dest] = source
 
     def error(self, message):
         raise UsageError(f"{message}; see {self.prog} --help")
@@ -175,29 +201,29 @@ def _width() -> int:
         return 100
 
 
-def _from_environment(setting: _Setting):
-    raw = os.environ.get(setting.variable, "")
+def _read(setting: _Setting, raw: str, name: str):
+    """What `raw` means as the value of a setting, None for nothing; `name` is what an error calls it."""
     if not raw.strip():
         return None
     if setting.kind == "flag":
         word = raw.strip().lower()
         if word not in _TRUE | _FALSE:
-            raise UsageError(f"{setting.variable} must be 1 or 0, not {raw!r}")
+            raise UsageError(f"{name} must be 1 or 0, not {raw!r}")
         return word in _TRUE
     values = [line for line in raw.splitlines() if line.strip()] if setting.kind == "list" else [raw]
-    values = [_convert(setting, value) for value in values]
+    values = [_convert(setting, value, name) for value in values]
     return values if setting.kind == "list" else values[0]
 
 
-def _convert(setting: _Setting, raw: str):
+def _convert(setting: _Setting, raw: str, name: str):
     try:
         value = setting.convert(raw)
     except argparse.ArgumentTypeError as fault:
-        raise UsageError(f"{setting.variable} {fault}") from fault
+        raise UsageError(f"{name} {fault}") from fault
     except ValueError as fault:
-        raise UsageError(f"{setting.variable}: {raw!r} is not a valid {_name(setting.convert)}") from fault
+        raise UsageError(f"{name}: {raw!r} is not a valid {_name(setting.convert)}") from fault
     if setting.choices and value not in setting.choices:
-        raise UsageError(f"{setting.variable} must be one of {', '.join(setting.choices)}, not {raw!r}")
+        raise UsageError(f"{name} must be one of {', '.join(setting.choices)}, not {raw!r}")
     return value
 
 

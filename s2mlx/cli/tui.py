@@ -6,6 +6,7 @@ from . import model, references
 
 
 def configure(parser) -> None:
+    parser.takes_defaults = False  # the app keeps settings of its own; the model of the file it asks for itself
     parser.add_argument("text", nargs="*", metavar="TEXT", help="text to begin with")
     model.add_options(parser, compat=False)
     references.add_one_voice(parser, "a saved voice or a .s2voice file")

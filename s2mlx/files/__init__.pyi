@@ -1,4 +1,9 @@
 from .atomic import write_bytes as write_bytes
+from .defaults import KEYS as KEYS
+from .defaults import check_key as check_key
+from .defaults import defaults_file as defaults_file
+from .defaults import read_defaults as read_defaults
+from .defaults import write_default as write_default
 from .folders import autosave_dir as autosave_dir
 from .folders import config_dir as config_dir
 from .folders import state_dir as state_dir

@@ -1,7 +1,7 @@
+from .catalog import DEMO as DEMO
 from .catalog import KNOWN as KNOWN
 from .catalog import RECOMMENDED as RECOMMENDED
 from .catalog import FoundModel as FoundModel
-from .catalog import configured as configured
 from .catalog import find_model as find_model
 from .facts import LICENCE as LICENCE
 from .facts import describe as describe

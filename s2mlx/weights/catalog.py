@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import ModelError, S2Error
-from ..files.folders import assets_dir, config_dir
+from ..errors import ModelError
+from ..files.defaults import read_defaults
+from ..files.folders import assets_dir
 
 DEMO = "s2-nano"
 # name -> (repository, file in it or None for the whole checkpoint)
@@ -30,7 +31,7 @@ class FoundModel:
 
 def find_model(spec: str | Path | None = None) -> FoundModel:
     """`spec`: a path, a known name, `owner/repo[:file]` in the Hugging Face cache, or None for the configured model
-    (the file `model` in the config folder, one line) and else the bundled one."""
+    (see `files.defaults`) and else the bundled one."""
     if spec is None:
         spec = configured() or DEMO
     name, path = str(spec), Path(os.path.expanduser(spec))
@@ -60,15 +61,8 @@ def _bundled() -> Path:
 
 
 def configured() -> str | None:
-    """What the file `model` in the config folder names; None when there is none."""
-    try:
-        return (config_dir() / "model").read_text(encoding="utf-8").strip() or None
-    except (OSError, S2Error):  # no such file, or no home for it
-        return None
-    except UnicodeDecodeError:
-        raise ModelError(
-            f"{config_dir() / 'model'} is not UTF-8 text: it names the model to use, in one line"
-        ) from None
+    """The model that the defaults file names; None when it names none."""
+    return read_defaults().get("model")
 
 
 def _cached(repository: str, file: str | None, name: str) -> Path:

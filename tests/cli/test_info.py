@@ -1,5 +1,7 @@
 """`s2mlx info`: figures of a model file without building it."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.synthetic import make_model, model_parts
@@ -22,7 +24,29 @@ def test_text(run, tmp_path, monkeypatch):
     by_name = run("info", "m.gguf")
     assert by_name.code == 0 and "Q8_0" not in by_name.out and "F16" in by_name.out and by_name.err == ""
     monkeypatch.setenv("S2MLX_MODEL", "m.gguf")
-    assert run("info").out == by_name.out
+    without_source = lambda result: [line for line in result.out.splitlines() if not line.startswith("chosen by")]
+    assert without_source(run("info")) == without_source(by_name)
+
+
+def test_what_chose_the_model_is_said(run, tmp_path, monkeypatch):
+    def chosen(*words):
+        [line] = [line for line in run("info", *words).out.splitlines() if line.startswith("chosen by")]
+        said = line.removeprefix("chosen by").strip()
+        assert run("info", *words, "--json").json["chosen_by"] == said
+        return said
+
+    make_model(tmp_path / "m.gguf")
+    assert run("config", "model", "m.gguf").code == 0
+    assert chosen() == str(tmp_path / "home" / "config" / "s2mlx" / "defaults.toml")
+    monkeypatch.setenv("S2MLX_MODEL", "m.gguf")
+    assert chosen() == "S2MLX_MODEL"
+    assert chosen("-m", "m.gguf") == "-m/--model" and chosen("m.gguf") == "MODEL"
+
+
+def test_the_bundled_model_was_chosen_by_nobody(run, monkeypatch):
+    monkeypatch.setattr("s2mlx.weights.catalog.assets_dir", lambda: Path(__file__).parents[2] / "assets")
+    assert "\nchosen by  nobody: it is bundled" in run("info").out
+    assert run("info", "--json").json["chosen_by"] is None
 
 
 def test_the_sampling_that_say_takes_by_default_is_shown(run, tmp_path):

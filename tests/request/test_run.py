@@ -18,7 +18,6 @@ from s2mlx.request.prompt import Turn
 from s2mlx.request.run import Engine, _RequestRun
 from s2mlx.synthesizer import _load
 from s2mlx.voices import Voice
-from s2mlx.weights import catalog
 from s2mlx.weights.catalog import find_model
 from tests import goldens
 from tests.synthetic import make_model
@@ -314,8 +313,9 @@ def test_names_that_mean_no_model(tmp_path, monkeypatch):
     for name in (tmp_path / "pipe", "/dev/zero", "~nobody-of-this-name/m.gguf", "x" * 5000, "a\0b"):
         with pytest.raises(ModelError):
             find_model(name)
-    (tmp_path / "model").write_bytes(b"\xff\xfe")
-    monkeypatch.setattr(catalog, "config_dir", lambda: tmp_path)
+    (tmp_path / "s2mlx").mkdir()
+    (tmp_path / "s2mlx" / "model").write_bytes(b"\xff\xfe")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     with pytest.raises(ModelError, match="UTF-8"):
         find_model()
 
