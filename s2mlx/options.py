@@ -148,6 +148,7 @@ KNOBS: dict[str, Knob] = {
         ),
         Knob("min_frames", int, "shortest pass", "N", least=0, default=0, unit="frames"),
         Knob("pause_ms", int, "silence between passes of a long text", "MS", least=0, most=60_000, default=250, unit="ms"),
+        Knob("rate", float, "speed of the speech, its pitch stays", "R", least=0.5, most=2, default=1.0, unit="x"),
         Knob("trim", bool, "cut trailing silence", default=False),
         Knob("normalize", bool, "scale the peak to 0.95", default=False),
         Knob(
@@ -166,6 +167,7 @@ class Options:
     seed: None draws one; the seed used is reported in the result.
     max_frames, min_frames: per pass; one frame is 46 ms of speech. None allows 1024, or as many as the context holds.
     pause_ms: silence between passes of a long text.
+    rate: how fast the speech is played back: 2 takes half the time. Its pitch stays, and so do its codes.
     trim, normalize: cut trailing silence, scale the peak to 0.95 (whole results only, never a stream).
     batch: passes that share one read of the weights when nobody listens; None lets the machine decide.
 
@@ -179,6 +181,7 @@ class Options:
     max_frames: int | None = None
     min_frames: int = 0
     pause_ms: int = 250
+    rate: float = 1.0
     trim: bool = False
     normalize: bool = False
     batch: int | None = None

@@ -71,7 +71,7 @@ class Delivery:
             from ..text import estimate_seconds
             from .playing import PlayedOutput
 
-            expected = estimate_seconds(self.text)
+            expected = estimate_seconds(self.text) / self.options.rate
             sink.speaker = self.speaker = PlayedOutput(self.tts.sample_rate, self._device, expected, self.console)
         for make in self._wanted:
             sink.outputs.append(make())

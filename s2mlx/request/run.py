@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 import mlx.core as mx
 import numpy as np
 
+from ..audio.stretch import TimeStretch
 from ..config import ModelConfig
 from ..layers.cache import KVCache
 from ..networks.generate import Generation, check_room, generate
@@ -281,13 +282,14 @@ class _Piece:
         self.run, self.planned = run, planned
         codec = run.codec.config
         self.stream, self.schedule = run.codec.stream(), Schedule(codec.frame_samples / codec.sample_rate, run.lead)
+        self.stretch = TimeStretch(run.options.rate, codec.sample_rate)
         self.waiting: list[np.ndarray] = []
 
     def add(self, codes: np.ndarray) -> Iterator[AudioChunk]:
         self.waiting.append(codes)
         while frames := self.schedule.take(len(self.waiting)):
             codes = self._take(frames)
-            yield self.run.chunk(self.planned, codes, self.stream.decode(codes), None)
+            yield self.run.chunk(self.planned, codes, self.stretch.add(self.stream.decode(codes)), None)
 
     def last(self, reason: str) -> AudioChunk:
         """The end of the pass. Who cancels does not wait for a decode: frames that are no sound yet are dropped."""
@@ -296,7 +298,9 @@ class _Piece:
         codes, parts = [self._take(0)], [np.zeros(0, np.float32)]
         while self.waiting:
             codes.append(self._take(largest_piece(len(self.waiting))))
-            parts.append(self.stream.decode(codes[-1]))
+            parts.append(self.stretch.add(self.stream.decode(codes[-1])))
+        if reason != CANCELLED:
+            parts.append(self.stretch.finish())
         codes, samples = np.concatenate(codes, axis=1), np.concatenate(parts)
         if self.planned.pause_after and reason != CANCELLED:
             pause = self.run.codec.config.sample_rate * self.run.options.pause_ms // 1000

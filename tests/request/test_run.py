@@ -342,3 +342,20 @@ def test_a_model_may_ask_for_short_passes_and_single_speakers(tmp_path, monkeypa
         prompts.clear()
         tts.say("Hello there.", voice=voices, max_frames=2, min_frames=2)
         assert prompts == [("Hello there.", voices[:1], [])]
+
+
+@pytest.mark.parametrize("lead", [None, lambda: 0.0])
+def test_the_rate_changes_the_sound_and_not_the_codes(model, voice, lead):
+    """Twice as fast is half as long in every pass, the pauses stay, the figures follow."""
+    plain = Options(max_frames=9, min_frames=9, pause_ms=100)
+    usual, fast = (
+        list(Engine(model).speak(LONG, [voice], options, 7, lambda: True, lead))
+        for options in (plain, plain.replace(rate=2.0))
+    )
+    codes = [np.concatenate([chunk.codes for chunk in chunks], axis=1) for chunks in (usual, fast)]
+    np.testing.assert_array_equal(*codes)
+    passes, rate = usual[0].parts, model.codec_config.sample_rate
+    pause = rate // 10
+    assert sum(len(chunk.samples) for chunk in fast) == passes * 9 * 2048 // 2 + (passes - 1) * pause
+    assert fast[-1].stats.audio_seconds == pytest.approx(sum(len(chunk.samples) for chunk in fast) / rate)
+    assert passes > 1
