@@ -7,8 +7,8 @@ import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036 (this line is for older ones)
     sys.exit(
-        f"error: s2mlx needs Python 3.11 or newer, and this is {sys.version.split()[0]} ({sys.executable}); install a newer "
-        "one (on a Mac: brew install python@3.13) and put its name, such as python3.13, in place of python3"
+        f"error: s2mlx needs Python 3.11 or newer, and this is {sys.version.split()[0]} ({sys.executable}); install a "
+        "newer one (on a Mac: brew install python@3.13) and put its name, such as python3.13, in place of python3"
     )
 
 if sys.argv[1:]:

@@ -16,7 +16,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 (this line is for older ones)
         f"s2mlx needs Python 3.11 or newer, and this is {sys.version.split()[0]} ({sys.executable})"
     )
 
-import lazy_loader  # noqa: E402
+import lazy_loader
 
 # On chips with matrix units (M5 and later) MLX computes float32 products, convolutions and attention with the 10 bits
 # of TF32 unless told otherwise before its first one: a thousand times the error, and other codes for one clip and seed.

@@ -18,8 +18,8 @@ s2mlx config model s2-pro-q6_k          the model that speaks from now on
 s2mlx config model --unset              the bundled voice again
 
 A KEY is the long name of an option of s2mlx say. An option goes before a variable (S2MLX_MODEL), a variable before the
-file. Python's s2mlx.load() takes the file's model too; the app keeps its own settings and takes the model alone. The file
-is TOML, made to be edited as well: {file}
+file. Python's s2mlx.load() takes the file's model too; the app keeps its own settings and takes the model alone. The
+file is TOML, made to be edited as well: {file}
 """
 
 
@@ -117,8 +117,10 @@ def _show(key: str | None, as_json: bool) -> None:
 
 
 def _in_force() -> dict[str, tuple[str | None, str | None]]:
-    """key -> its value and where that is from, as `s2mlx say` would take them. The source is None where nobody has set it, the value
-    too except for the model."""
+    """key -> its value and where that is from, as `s2mlx say` would take them.
+
+    The source is None where nobody has set it, the value too except for the model.
+    """
     sources, defaults = _say().parse([]).sources, read_defaults()
     found: dict[str, tuple[str | None, str | None]] = {}
     for key in KEYS:

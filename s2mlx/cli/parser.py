@@ -1,11 +1,11 @@
-"""Options of a command, each with an environment variable that stands in for it; some have a default in the user's file.
+"""Options of a command, each with a variable that stands in for it, some with a default in the user's file too.
 
 The variable follows from the option's long name. What every command that has it means alike is `shared`: `--max-frames`
 is S2MLX_MAX_FRAMES. Another `option` has its command in the variable's name: `--batch` of bench is S2MLX_BENCH_BATCH.
-The command line wins over the variable, the variable over the defaults file (`files.defaults`, for options that are
-`shared`), that over the default. A variable also gives way to an option it would
-contradict (`yields_to`), so that S2MLX_VOICE in a profile does not forbid `--ref`; the file likewise. A repeatable option takes one value
-per line of its variable.
+The command line wins over the variable, the variable over the defaults file (see `files.defaults`; what is `shared` may
+stand there), the file over the default. Variable and file also give way to an option they would contradict
+(`yields_to`), so that S2MLX_VOICE in a profile does not forbid `--ref`. A repeatable option takes one value per line of
+its variable.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class Parser(argparse.ArgumentParser):
         )
 
     def parse(self, argv) -> argparse.Namespace:
-        """The options in force; `.given` names those typed on the command line, `.sources` tells of each that was set by
-        somebody who did: its flags, its variable or the path of the defaults file."""
+        """The options in force; `.given` names those typed on the command line, `.sources` tells of each that somebody
+        has set what did: its flags, its variable or the path of the defaults file."""
         argv = _protect(argv)
         if self._subparsers is None:
             args, unknown = self.parse_known_intermixed_args(argv)

@@ -1,7 +1,7 @@
 """The defaults file: settings that hold where neither an option nor a variable says otherwise.
 
-`defaults.toml` in the config folder, one `key = value` a line; a key is the long name of an option of `s2mlx say`. Before
-0.2 there was a file `model` with one line, the model's name: it is read where `defaults.toml` names no model.
+`defaults.toml` in the config folder, one `key = value` a line; a key is the long name of an option of `s2mlx say`.
+Before 0.2 there was a file `model` with one line, the model's name: it is read where `defaults.toml` names no model.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .folders import config_dir
 from .plain_text import read_text_file
 
 KEYS = (
-    "model", "memory-limit", "voice", "device", "temperature", "top-p", "top-k", "max-frames", "pause-ms", "batch",
+    "model", "memory-limit", "voice", "device", "temperature", "top-p", "top-k", "rate", "max-frames", "pause-ms", "batch",
     "trim", "normalize",
 )  # fmt: skip
 _LARGEST = 1_000_000  # bytes
