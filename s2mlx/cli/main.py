@@ -30,6 +30,7 @@ COMMANDS = {
     "bench": "measure a model on this machine",
     "serve": "an OpenAI-compatible speech server",
     "tui": "the terminal app",
+    "completion": "completion of these words in bash, zsh or fish",
 }
 
 _EPILOG = """\
@@ -38,7 +39,8 @@ examples:
   s2mlx say -f chapter.txt -o chapter.flac        a long text into a file
   s2mlx record me && s2mlx say -v me "It's me."   your own voice
 
-`s2mlx help COMMAND` shows its options. Every one can also be set by the environment variable in [brackets] there.
+`s2mlx help COMMAND` shows its options. Every one can also be set by the environment variable in [brackets] there,
+or, for this command alone, by the one with its name: --max-frames of say by S2MLX_SAY_MAX_FRAMES.
 """
 
 

@@ -1,11 +1,11 @@
 """Options of a command, each with a variable that stands in for it, some with a default in the user's file too.
 
-The variable follows from the option's long name. What every command that has it means alike is `shared`: `--max-frames`
-is S2MLX_MAX_FRAMES. Another `option` has its command in the variable's name: `--batch` of bench is S2MLX_BENCH_BATCH.
-The command line wins over the variable, the variable over the defaults file (see `files.defaults`; what is `shared` may
-stand there), the file over the default. Variable and file also give way to an option they would contradict
-(`yields_to`), so that S2MLX_VOICE in a profile does not forbid `--ref`. A repeatable option takes one value per line of
-its variable.
+One rule names the variable of every option: S2MLX, the command, the option. `say --max-frames` is S2MLX_SAY_MAX_FRAMES,
+`voice add --text` S2MLX_VOICE_ADD_TEXT. What means the same in every command that has it is `shared`, and its variable may
+leave the command out: S2MLX_MAX_FRAMES; the longer name wins.
+The command line wins over the variables, these over the defaults file (`files.defaults`, for options that are `shared`),
+that over the default. A variable also gives way to an option it would contradict (`yields_to`), so that S2MLX_VOICE in a
+profile does not forbid `--ref`; the file likewise. A repeatable option takes one value per line of its variable.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"0", "false", "no", "off"}
 class _Setting:
     dest: str
     flags: str  # as typed: "-m/--model"
-    variable: str
+    own: str  # the variable with the command's name
+    variable: str  # the one that help shows: the shorter, if it has one
     key: str | None  # in the defaults file
     kind: str  # "value", "list" or "flag"
     convert: object  # str -> value
@@ -41,6 +42,7 @@ class Parser(argparse.ArgumentParser):
         kwargs.setdefault("formatter_class", _Help)
         super().__init__(*args, allow_abbrev=False, **kwargs)
         self._settings: list[_Setting] = []
+        self.elsewhere: dict[str, str] = {}  # options that people know from other programs -> what to do here
         self.takes_defaults = True  # False where the defaults file has no say: in what keeps settings of its own
 
     @property
@@ -58,26 +60,28 @@ class Parser(argparse.ArgumentParser):
         return dict(self._subparsers._group_actions[0].choices) if self._subparsers else {}
 
     def option(self, *flags, **kwargs):
-        """Declare an option of this command alone: `shared`, with a variable that no other command reads."""
-        self._declare("_".join(self.prog.split()[1:]) + "_", *flags, **kwargs)
+        """Declare an option of this command alone: no variable of it holds for other commands."""
+        self._declare(False, *flags, **kwargs)
 
     def shared(self, *flags, **kwargs):
-        """Declare an option that may also come from the environment. `default` applies when neither gives it."""
-        self._declare("", *flags, **kwargs)
+        """Declare an option that means the same in every command that has it. `default` applies when nothing gives it."""
+        self._declare(True, *flags, **kwargs)
 
-    def _declare(self, prefix, *flags, default=None, yields_to=(), help, **kwargs):
+    def _declare(self, shared, *flags, default=None, yields_to=(), help, **kwargs):
         action = kwargs.get("action", "store")
         kind = {"store": "value", "append": "list"}.get(action, "flag")
         argument = self.add_argument(*flags, default=None, help=argparse.SUPPRESS, **kwargs)
         long_name = next(flag for flag in flags if flag.startswith("--"))
-        variable = "S2MLX_" + (prefix + long_name[2:]).replace("-", "_").upper()
+        own = _variable(*self.prog.split()[1:], long_name[2:])
+        variable = _variable(long_name[2:]) if shared else own
         argument.help = f"{help} [{variable}]"
         self._settings.append(
             _Setting(
                 argument.dest,
                 "/".join(flags),
+                own,
                 variable,
-                None if prefix else long_name[2:],
+                None if not shared else long_name[2:],
                 kind,
                 kwargs.get("type", str),
                 tuple(kwargs["choices"]) if "choices" in kwargs else None,
@@ -112,6 +116,8 @@ class Parser(argparse.ArgumentParser):
         words = [word.removeprefix(_WORD) for word in words]
         for word in words:
             flag = word.split("=")[0]
+            if flag in self.elsewhere:
+                self.error(f"there is no option {flag}: {self.elsewhere[flag]}")
             if flag.startswith("-") and flag not in self._option_string_actions:
                 near = near_words(flag, self._option_string_actions)
                 self.error(f"there is no option {flag}" + (f"; did you mean {near[0]}?" if near else ""))
@@ -132,7 +138,8 @@ class Parser(argparse.ArgumentParser):
         args.given = frozenset(s.dest for s in self._settings if getattr(args, s.dest) is not None)
         args.sources = {s.dest: s.flags for s in self._settings if s.dest in args.given}
         for setting in self._open(args, args.given):
-            self._take(args, setting, os.environ.get(setting.variable, ""), setting.variable, setting.variable)
+            name = setting.own if os.environ.get(setting.own, "").strip() else setting.variable
+            self._take(args, setting, os.environ.get(name, ""), name, name)
         still_open = [s for s in self._open(args, frozenset(args.sources)) if s.key in KEYS]
         if self.takes_defaults and still_open and (defaults := read_defaults()):
             path = str(defaults_file())
@@ -155,6 +162,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def _variable(*words: str) -> str:
+    return "_".join(("S2MLX", *words)).replace("-", "_").upper()
 
 
 def near_words(word: str, known) -> list[str]:
@@ -228,4 +239,4 @@ def _convert(setting: _Setting, raw: str, name: str):
 
 
 def _name(convert) -> str:
-    return {int: "whole number", float: "number"}.get(convert, getattr(convert, "__name__", "value"))
+    return {int: "whole number", float: "number"}.get(convert, "value")

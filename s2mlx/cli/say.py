@@ -21,6 +21,42 @@ temperature, top-p and top-k: s2mlx info.
 """
 
 
+# What `say` of macOS, espeak and piper call things.
+_ELSEWHERE = {
+    "-r": "speed is --rate R, 1 is the voice's own and 2 twice as fast",
+    "-s": "speed is --rate R, 1 is the voice's own and 2 twice as fast",
+    "--speed": "it is --rate R, 1 is the voice's own and 2 twice as fast",
+    "--length-scale": "speed is --rate R, 1 is the voice's own and 2 twice as fast",
+    "--length_scale": "speed is --rate R, 1 is the voice's own and 2 twice as fast",
+    "-w": "a file is -o FILE, its ending says what kind",
+    "--output_file": "a file is -o FILE, its ending says what kind",
+    "--output-file": "a file is -o FILE, its ending says what kind",
+    "--stdout": "sound on stdout is -o -",
+    "--output-raw": "bare samples on stdout are -o - --raw",
+    "--output_raw": "bare samples on stdout are -o - --raw",
+    "--file-format": "the ending of -o FILE says what kind",
+    "--data-format": "the ending of -o FILE says what kind; --raw gives 16-bit samples",
+    "--channels": "speech has one channel",
+    "--bit-rate": "the ending of -o FILE chooses the kind; its bit rate is fixed",
+    "--quality": "the ending of -o FILE chooses the kind; its quality is fixed",
+    "-i": "the words being spoken are shown by the app: s2mlx tui",
+    "--interactive": "the words being spoken are shown by the app: s2mlx tui",
+    "--progress": "progress is shown whenever stderr is a terminal; --quiet turns it off",
+    "--list-voices": "voices are listed by -v '?' or s2mlx voice list",
+    "--voices": "voices are listed by -v '?' or s2mlx voice list",
+    "--speaker": "a voice is -v NAME; -v '?' lists them",
+    "--input-file": "a text is -f FILE",
+    "--input_file": "a text is -f FILE",
+    "--audio-device": "a device is -a DEV; -a '?' lists them",
+    "--pitch": "there is no knob for the pitch; choose another voice with -v",
+    "-p": "there is no knob for the pitch; choose another voice with -v",
+    "--volume": "loudness is the player's; --normalize scales the peak of a file",
+    "--language": "the model finds the language by itself",
+    "--lang": "the model finds the language by itself",
+    "--ssml": "there is no SSML; stage directions stand in the text in brackets: [whisper]",
+}
+
+
 def configure(parser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("text", nargs="*", metavar="TEXT", help="the words to speak")
@@ -41,6 +77,7 @@ def configure(parser) -> None:
     knobs.add_options(parser, trim=" (the speech is then made whole before it sounds)", normalize=" (likewise)")
     option("--codes", metavar="FILE.npy", help="also save the frames, int32 [num_codebooks, frames]")
     model.add_manners(parser, json="print figures as one JSON object")
+    parser.elsewhere |= _ELSEWHERE
 
 
 def run(args, console) -> int:

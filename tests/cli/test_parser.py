@@ -1,5 +1,8 @@
 """Options, their environment variables, and usage errors."""
 
+import shutil
+import subprocess
+
 import pytest
 
 from s2mlx.cli.parser import Parser
@@ -150,6 +153,35 @@ def test_only_options_of_say_have_plain_variables():
         own = "S2MLX_" + "_".join(parser.prog.split()[1:]).upper() + "_"
         for s in parser.settings:
             assert s.variable in plain or s.variable.startswith(own), (parser.prog, s.variable)
+
+
+def test_one_rule_names_the_variable_of_every_option(run, tts, player, monkeypatch):
+    for parser in parsers():
+        for s in parser.settings:
+            command = [*parser.prog.split()[1:], s.flags.split("/")[-1].lstrip("-")]
+            own = "_".join(["S2MLX", *command]).replace("-", "_").upper()
+            short = f"S2MLX_{command[-1]}".replace("-", "_").upper()
+            assert s.own == own and s.variable in (own, short)
+    monkeypatch.setenv("S2MLX_TOP_K", "5")
+    monkeypatch.setenv("S2MLX_SAY_TOP_K", "6")  # the longer name is meant for this command
+    assert run("say", "Hi.").code == 0 and tts.calls[-1]["options"].top_k == 6
+
+
+@pytest.mark.parametrize(
+    "flag, words",
+    [("--speed", "--rate R"), ("--list-voices", "-v '?'"), ("-r", "--rate R"), ("--file-format=WAVE", "-o FILE")],
+)
+def test_words_of_other_programs_have_a_line_of_their_own(run, flag, words):
+    result = run("say", flag, "1.2", "Hi.")
+    assert result.code == 2 and words in result.error and "did you mean" not in result.error
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_knows_commands_options_and_actions(run, shell):
+    script = run("completion", shell).out
+    assert all(word in script for word in ("convert", "max-frames", "restore"))
+    if tool := shutil.which(shell):
+        assert subprocess.run([tool, "-n"], input=script, text=True, capture_output=True).returncode == 0
 
 
 def test_a_variable_of_one_command_leaves_the_others_alone(run, tts, player, monkeypatch):
