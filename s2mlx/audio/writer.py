@@ -1,22 +1,17 @@
-"""Audio files written piece by piece, whole or not at all: a temporary name in the same folder, then a rename.
-
-Knows paths and encoders; not where the samples come from.
-"""
+"""Audio files written piece by piece, whole or not at all: samples -> WAV or one of libsndfile's encoders."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import itertools
 import os
-import secrets
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import AudioError
+from ..files.atomic import Draft
 from ..files.folders import autosave_dir
 from .rates import StreamResampler
 from .wav import HEADER_BYTES, pcm16, wav_header
@@ -75,23 +70,14 @@ class AudioWriter:
         self.path = Path(path)
         self.rate = rate
         self.samples_written = 0
-        # A link's target is replaced, not the link.
-        self._target = Path(os.path.realpath(self.path))
-        mode = _replaceable(self._target)
-        self._temporary = self._target.parent / f".s2mlx-{secrets.token_hex(6)}.part"
         self._encoder, self._finished = None, False
         try:
-            fd = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
-            try:
-                if mode is not None:
-                    os.fchmod(fd, mode)
-                self._encoder = _Wav(fd, rate) if ending == ".wav" else _Encoded(fd, rate, *_ENCODED[ending])
-            except BaseException:
-                os.close(fd)
-                self._temporary.unlink()
-                raise
-        except OSError as error:
+            self._draft = Draft(path)
+        except (OSError, ValueError) as error:
             raise self._failure(error) from None
+        with self._abort_on_failure():
+            fd = self._draft.file.fileno()
+            self._encoder = _Wav(fd, rate) if ending == ".wav" else _Encoded(fd, rate, *_ENCODED[ending])
 
     @property
     def seconds(self) -> float:
@@ -119,55 +105,26 @@ class AudioWriter:
         if not self._finished:
             with self._abort_on_failure():
                 self._encoder.finish()
+                self._draft.sync()
             self._finished = True
         try:
-            os.replace(self._temporary, self._target)
+            self._draft.commit()
         except OSError as error:
-            kept = self._keep_elsewhere()
+            kept = self._draft.keep_elsewhere(autosave_dir())
             where = f"the sound is kept in {kept}" if kept else "nothing was kept"
             self._release()
             raise AudioError(f"cannot write {self.path}: {error.strerror or error}; {where}") from error
         self._release()
-        _sync_folder(self._target.parent)
 
     def abort(self) -> None:
         """Drop everything; the name stays as it was."""
-        if self._encoder is not None:
-            self._release()
-            with contextlib.suppress(OSError):
-                self._temporary.unlink()
+        self._release()
+        self._draft.discard()
 
     def _release(self) -> None:
         encoder, self._encoder = self._encoder, None
-        encoder.close()
-
-    def _keep_elsewhere(self) -> Path | None:
-        """Give the finished sound another name than the one that something else has taken: the next free one beside it,
-        or, where nothing can be named there any more, one in the autosave folder."""
-        for name in _further_names(self._target):
-            try:
-                os.link(self._temporary, name)
-            except FileExistsError:
-                continue
-            except OSError:  # the folder is gone or must not be written; some file systems have no links
-                break
-            self._temporary.unlink()
-            return name
-        folder = autosave_dir()
-        own = folder / self._target.name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path = next(path for path in itertools.chain([own], _further_names(own)) if not path.exists())
-            with open(path, "xb") as file:
-                for piece in self._encoder.content():
-                    file.write(piece)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError:
-            return self._temporary if self._temporary.exists() else None
-        with contextlib.suppress(OSError):
-            self._temporary.unlink()
-        return path
+        if encoder is not None:
+            encoder.close()
 
     def __enter__(self) -> AudioWriter:
         return self
@@ -187,37 +144,17 @@ class AudioWriter:
             self.abort()
             raise
 
-    def _failure(self, error: OSError) -> AudioError:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    def _failure(self, error: OSError | ValueError) -> AudioError:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             return AudioError(f"cannot write {self.path}: the disk is full; nothing was kept")
-        return AudioError(f"cannot write {self.path}: {error.strerror or error}")
+        return AudioError(f"cannot write {self.path}: {getattr(error, 'strerror', None) or error}")
 
 
-class _Open:
-    """An open file in the making, by its descriptor, which is closed once: its number may be another file's at once."""
-
-    def __init__(self, fd: int):
-        self._fd = fd
-
-    def content(self) -> Iterator[bytes]:
-        """What the file holds, also when it has no name any more."""
-        at = 0
-        while piece := os.pread(self._fd, 1 << 20, at):
-            yield piece
-            at += len(piece)
-
-    def close(self) -> None:
-        fd, self._fd = self._fd, None
-        if fd is not None:
-            os.close(fd)
-
-
-class _Wav(_Open):
-    """16-bit WAV: a header whose lengths are filled in at the end."""
+class _Wav:
+    """16-bit WAV over a file descriptor: a header whose lengths are filled in at the end."""
 
     def __init__(self, fd: int, rate: int):
-        super().__init__(fd)
-        self._rate = rate
+        self._fd, self._rate = fd, rate
         _write_all(fd, wav_header(rate, 0))
         self._bytes = 0
 
@@ -233,16 +170,18 @@ class _Wav(_Open):
         os.ftruncate(self._fd, HEADER_BYTES + self._bytes)
         os.lseek(self._fd, 0, os.SEEK_SET)
         _write_all(self._fd, wav_header(self._rate, self._bytes))
-        os.fsync(self._fd)
+
+    def close(self) -> None:
+        pass
 
 
-class _Encoded(_Open):
-    """Any of libsndfile's encoders over the descriptor (no Python callbacks: those would swallow an interrupt)."""
+class _Encoded:
+    """Any of libsndfile's encoders over a file descriptor (no Python callbacks: those would swallow an interrupt)."""
 
     def __init__(self, fd: int, rate: int, format: str, subtype: str, level: float | None):
         import soundfile
 
-        super().__init__(fd)
+        self._fd = fd
         own_rate = encoder_rate(subtype, rate)
         self._resampler = StreamResampler(rate, own_rate, quality="VHQ")
         self._pcm = subtype.startswith("PCM")
@@ -260,12 +199,10 @@ class _Encoded(_Open):
         self._encode(self._resampler.flush())
         self._check_room()
         self._guard(self._file.close)
-        os.fsync(self._fd)
 
     def close(self) -> None:
         with contextlib.suppress(self._error):  # a file that is thrown away
             self._file.close()
-        super().close()
 
     def _encode(self, samples: np.ndarray) -> None:
         for block in blocks(samples, self._pcm):
@@ -299,42 +236,7 @@ def write_audio(path, samples, rate: int) -> None:
         writer.write(samples)
 
 
-def _replaceable(target: Path) -> int | None:
-    """The mode of the file that is to be replaced, None where there is none; AudioError where it must not be."""
-    try:
-        status = os.stat(target)
-    except FileNotFoundError:
-        if not target.parent.is_dir():
-            raise AudioError(f"cannot write {target.name}: there is no folder {target.parent}") from None
-        return None
-    except (OSError, ValueError) as error:
-        raise AudioError(f"cannot write {target}: {getattr(error, 'strerror', None) or error}") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise AudioError(f"cannot write {target}: it exists and is not a file")
-    if not os.access(target, os.W_OK):
-        raise AudioError(f"cannot write {target}: it is write-protected")
-    return stat.S_IMODE(status.st_mode)
-
-
-def _further_names(path: Path) -> Iterator[Path]:
-    """a.wav -> a-2.wav, a-3.wav, ..."""
-    return (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in itertools.count(2))
-
-
 def _write_all(fd: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
-
-
-def _sync_folder(folder: Path) -> None:
-    try:
-        fd = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return  # a folder that may not be read; the file itself is safe
-    try:
-        os.fsync(fd)
-    except OSError:
-        pass  # some network file systems refuse to sync a folder
-    finally:
-        os.close(fd)

@@ -62,14 +62,14 @@ def write_folder(source: Source, target: Path, type: str, force: bool, on_plan, 
     progress = Progress(made.source_bytes, on_progress)
     with output, workers() as pool:
         for name, tensors in files.items():
-            with open(output.temporary / name, "xb") as file:
+            with open(output.folder / name, "xb") as file:
                 file.write(heads[name][0])
                 for planned in tensors:
                     _write(file, planned, chunks(planned, pool), progress)
                 assert file.tell() == len(heads[name][0]) + heads[name][1], name
                 synced(file)
         for name, data in small.items():
-            with open(output.temporary / name, "xb") as file:
+            with open(output.folder / name, "xb") as file:
                 file.write(data)
                 synced(file)
         with hold():

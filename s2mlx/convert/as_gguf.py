@@ -14,7 +14,7 @@ from ..weights.gguf_file import MAX_HEADER
 from . import Converted
 from .encode import Progress, chunks, workers
 from .gguf_writer import header, padding, value
-from .output import Output, synced
+from .output import Output
 from .source import Source
 from .types import Plan, check_worth, plan
 
@@ -34,10 +34,9 @@ def write_gguf(source: Source, target: Path, type: str, force: bool, on_plan, on
     output.check_space(total)
     on_plan(made)
     with output, workers() as pool:
-        with open(output.temporary, "xb") as file:
-            file.write(head)
-            _write_tensors(file, made, pool, on_progress)
-            synced(file)
+        output.file.write(head)
+        _write_tensors(output.file, made, pool, on_progress)
+        output.sync()
         with hold():
             output.commit()
     return Converted(target, total, made, is_s2_pro(source.config))

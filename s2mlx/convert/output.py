@@ -6,15 +6,14 @@ Knows files and folders, not models.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ..errors import S2Error, UsageError
-from ..files.atomic import write_bytes
-from .place import add_file, add_folder, replace_folder
+from ..files.atomic import Draft, temporary_beside
+from .place import add_folder, replace_folder
 
 _UNNOTICED = {".DS_Store"}  # what macOS leaves in any folder that was looked at
 _SPARE = 16 << 20  # bytes that stay free on the disk
@@ -23,8 +22,8 @@ _SPARE = 16 << 20  # bytes that stay free on the disk
 class Output:
     """The place `path` for a file, or for a folder of known files.
 
-    with Output(path, ...) as output: write to `output.temporary`, then `output.commit()`. Without a commit nothing is
-    left of it. source: what must not be replaced. files: patterns of the names that a folder that is replaced may hold;
+    with Output(path, ...) as output: write to the file `output.file`, or into the folder `output.folder`; then
+    `output.commit()`. Without a commit nothing is left of it. source: what must not be replaced. files: patterns of the names that a folder that is replaced may hold;
     None makes a file. beside: small files that go into the folder of `path`, name -> bytes; they replace nothing.
     force: replace what is there.
     """
@@ -34,7 +33,6 @@ class Output:
         self.files, self.force = None if files is None else frozenset(files), force
         self.beside = {self.path.parent / name: data for name, data in (beside or {}).items()}
         self._check()
-        self.temporary = _temporary(self.path)
 
     def _check(self) -> None:
         """Everything that can be known before the work is done; and again after it, when all may be different."""
@@ -103,9 +101,17 @@ class Output:
             )
 
     def __enter__(self):
-        if self.files is not None:
-            self.temporary.mkdir()
+        if self.files is None:
+            self._draft = Draft(self.path, replace=self.force)
+            self.file = self._draft.file
+        else:
+            self.folder = temporary_beside(self.path)
+            self.folder.mkdir()
         return self
+
+    def sync(self) -> None:
+        """Have a file on the disk, not only on its way: before `commit`, since it takes long."""
+        self._draft.sync()
 
     def commit(self) -> None:
         """Put it in place, the files beside it first. Short; who must not be interrupted here sees to it.
@@ -117,39 +123,31 @@ class Output:
             _add_beside(path, data)
         try:
             if self.files is None:
-                (os.replace if self.force else add_file)(self.temporary, self.path)
+                self._draft.commit()
             elif self.force and self.path.exists():
-                replace_folder(self.temporary, self.path, self._is_known)
+                replace_folder(self.folder, self.path, self._is_known)
             else:
-                add_folder(self.temporary, self.path, _UNNOTICED)
+                add_folder(self.folder, self.path, _UNNOTICED)
         except FileExistsError:
             raise self._exists() from None
 
     def __exit__(self, *_):
-        if self.temporary.is_dir():
-            shutil.rmtree(self.temporary)
-        else:
-            self.temporary.unlink(missing_ok=True)
-
-
-def _temporary(path: Path) -> Path:
-    """A name beside `path` that nobody else has."""
-    return path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}")
+        if self.files is None:
+            self._draft.discard()
+        elif self.folder.is_dir():
+            shutil.rmtree(self.folder)
 
 
 def _add_beside(path: Path, data: bytes) -> None:
     """The small file, unless it is there already."""
     if _holds(path, data):
         return
-    temporary = _temporary(path)
     try:
-        write_bytes(temporary, data)
-        add_file(temporary, path)
+        with Draft(path, replace=False) as draft:
+            draft.file.write(data)
     except FileExistsError:
         if not _holds(path, data):  # or another conversion has just made the same one
             raise S2Error(f"{path} has just been made by another program; choose another folder") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _holds(path: Path, data: bytes) -> bool:

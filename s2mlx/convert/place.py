@@ -1,4 +1,4 @@
-"""Finished files and folders -> their places: onto a free name at once or not at all, or in exchange for known names.
+"""Finished folders -> their places: onto a free name at once or not at all, or in exchange for known names.
 
 Between a look and a step another process may act. So nothing here relies on a look: what stands in the way makes the
 step itself fail, and what is removed is removed by its name.
@@ -15,28 +15,6 @@ from pathlib import Path
 from ..errors import S2Error
 
 _IN_THE_WAY = {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR}  # what a rename says to a folder that is not empty, a file
-
-
-def add_file(temporary: Path, path: Path) -> None:
-    """Give the file the free name `path`; `FileExistsError` if it is not free."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise
-    except OSError:  # exFAT and some network disks have no links, and words of their own for that
-        _claim(temporary, path)
-    else:
-        temporary.unlink()
-
-
-def _claim(temporary, path) -> None:
-    """The same where there are no links: an empty file takes the name first."""
-    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
-    try:
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(path)
-        raise
 
 
 def add_folder(temporary: Path, path: Path, unnoticed) -> None:

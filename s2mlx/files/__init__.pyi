@@ -1,3 +1,4 @@
+from .atomic import Draft as Draft
 from .atomic import write_bytes as write_bytes
 from .defaults import KEYS as KEYS
 from .defaults import check_key as check_key

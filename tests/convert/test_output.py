@@ -8,7 +8,7 @@ from collections import namedtuple
 import pytest
 
 from s2mlx.convert import convert
-from s2mlx.convert.place import add_file, add_folder, replace_folder
+from s2mlx.convert.place import add_folder, replace_folder
 from s2mlx.errors import S2Error, UsageError
 
 from .conftest import TOKENIZER
@@ -40,12 +40,10 @@ def test_an_interrupt_leaves_nothing(small, folder):
 
 
 def test_a_disk_that_fills_up_leaves_nothing(small, folder, monkeypatch):
-    from s2mlx.convert import as_gguf
-
-    def full(file):
+    def full(handle):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(as_gguf, "synced", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError):
         convert(small(), folder / "made.gguf")
     assert names(folder) == ["source.gguf"]
@@ -112,17 +110,6 @@ def test_a_file_that_comes_meanwhile(disk, small, folder):
     with pytest.raises(S2Error, match="made.gguf exists; --force"):
         convert(small(), folder / "made.gguf", on_progress=meanwhile)
     assert (folder / "made.gguf").read_bytes() == b"somebody's" and ".made" not in "".join(names(folder))
-
-
-def test_a_file_that_comes_at_the_last_moment(disk, tmp_path):
-    """After the last look, so that only the step itself can notice."""
-    (tmp_path / "made").write_bytes(b"somebody's")
-    (tmp_path / "new").write_bytes(b"ours")
-    with pytest.raises(FileExistsError):
-        add_file(tmp_path / "new", tmp_path / "made")
-    assert (tmp_path / "made").read_bytes() == b"somebody's"
-    add_file(tmp_path / "new", tmp_path / "free")
-    assert names(tmp_path) == ["free", "made"] and (tmp_path / "free").read_bytes() == b"ours"
 
 
 def test_two_conversions_to_one_place(disk, small, folder):
