@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .errors import GenerationError, S2Error
+from .errors import GenerationError, S2Error, UsageError
 
 _END = object()
 
@@ -37,32 +37,40 @@ class Task:
 
 class Results:
     """The items of a request as they come; an error of the work is raised here. Closing this iterator, or letting go of
-    it, abandons the request, also before the first item was asked for (which a generator would not notice)."""
+    it, abandons the request, also before the first item was asked for (which a generator would not notice).
 
-    def __init__(self, request: Task):
-        self._request, self._process = request, os.getpid()
+    Several threads may read: each item goes to one of them, the end or the error to all.
+    """
+
+    def __init__(self, request: Task, worker: threading.Thread):
+        self._request, self._worker, self._process = request, worker, os.getpid()
+        self._lock = threading.Lock()
+        self._fault: BaseException | None = None
 
     def __iter__(self) -> Results:
         return self
 
     def __next__(self) -> Any:
-        if self._request.abandoned.is_set():
-            raise StopIteration
         _refuse_in_a_child_of(self._process)
-        try:
-            kind, value = self._request.results.get()
-            if kind is not _END:
-                return value
-            if value is not None:
-                raise value
-        except BaseException:
-            self.close()
-            raise
-        self.close()
+        _refuse_on(self._worker)
+        with self._lock:
+            if not self._request.abandoned.is_set():
+                try:
+                    kind, value = self._request.results.get()
+                except BaseException:
+                    self.close()
+                    raise
+                if kind is not _END:
+                    return value
+                self._fault = value
+                self.close()
+        if self._fault is not None:
+            raise self._fault
         raise StopIteration
 
     def close(self) -> None:
         self._request.abandoned.set()
+        self._request.results.put((_END, None))  # whoever waits for an item waits no longer
 
     __del__ = close
 
@@ -83,12 +91,13 @@ class Worker:
         """Queue `work(keep_going)`, a generator function; returns its items. `keep_going()` turns False when the caller
         cancels, stops listening, or the worker closes: the work then ends by itself."""
         _refuse_in_a_child_of(self._process)
+        _refuse_on(self._thread)
         request = Task(work, cancel)
         with self._lock:
             if self._closing.is_set():
                 raise Closed("the synthesizer is closed")
             self._requests.put(request)
-        return Results(request)
+        return Results(request, self._thread)
 
     def call(self, function: Callable[[Callable[[], bool]], Any], cancel: threading.Event | None = None) -> Any:
         """Run `function(keep_going)` on the worker and return its result."""
@@ -133,6 +142,14 @@ class Worker:
 def _refuse_in_a_child_of(process: int) -> None:
     if os.getpid() != process:
         raise Closed("the model was loaded before this process was forked and does not run here: load it again")
+
+
+def _refuse_on(worker: threading.Thread) -> None:
+    if threading.current_thread() is worker:
+        raise UsageError(
+            "the synthesizer was called from its own thread (in lead or on_progress), where it would wait for itself: "
+            "call it from another thread"
+        )
 
 
 def _out_of_memory(fault: BaseException) -> S2Error | None:

@@ -138,7 +138,8 @@ def _blocks(file):
             if file.frames < _UNCOUNTED or "seek" not in error.error_string:
                 raise
             # A FLAC without a count: only the seek to its end has failed, the samples before it are there.
-            yield block[: np.count_nonzero(np.isfinite(block[:, 0]))]
+            if count := np.count_nonzero(np.isfinite(block[:, 0])):
+                yield block[:count]
             return
         if not len(block):
             return

@@ -272,3 +272,9 @@ def test_loading_can_be_ended(tmp_path):
     with pytest.raises(Enough):
         s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=goldens.GOLDEN / "tokenizer.json", on_progress=stop)
     assert threading.active_count() == before
+
+
+def test_the_model_is_not_called_from_its_own_thread(tts):
+    """A callback on the model's thread that asks the model waits for itself."""
+    with pytest.raises(s2mlx.UsageError, match="from its own thread"):
+        list(tts.stream("Hello there.", seed=1, max_frames=9, lead=lambda: float(len(tts.say("No.").samples))))

@@ -10,7 +10,7 @@ import weakref
 
 import pytest
 
-from s2mlx.errors import S2Error
+from s2mlx.errors import S2Error, UsageError
 from s2mlx.worker import Worker
 from tests import goldens
 
@@ -40,6 +40,71 @@ def counting(done, entered=None):
 def test_items_in_order_then_the_end(worker):
     stream = worker.stream(lambda keep_going: iter("abc"))
     assert list(stream) == ["a", "b", "c"] and list(stream) == []
+
+
+def reading(stream, count):
+    """What `count` threads that read `stream` got and how it ended for each; they must all end."""
+    got, ends = [], []
+
+    def read():
+        try:
+            for item in stream:
+                got.append(item)
+            ends.append(None)
+        except S2Error as fault:
+            ends.append(str(fault))
+
+    threads = [threading.Thread(target=read, daemon=True) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    return threads, got, ends
+
+
+def joined(threads):
+    for thread in threads:
+        thread.join(20)
+    return not any(thread.is_alive() for thread in threads)
+
+
+def test_threads_that_read_one_stream_share_its_items_and_all_see_its_end(worker):
+    threads, got, ends = reading(worker.stream(lambda keep_going: iter(range(1000))), 4)
+    assert joined(threads)
+    assert sorted(got) == list(range(1000)) and ends == [None] * 4
+
+
+def test_an_error_reaches_every_thread_that_reads(worker):
+    def work(keep_going):
+        yield 1
+        raise S2Error("no more")
+
+    threads, got, ends = reading(worker.stream(work), 3)
+    assert joined(threads)
+    assert got == [1] and ends == ["no more"] * 3
+
+
+def test_who_waits_for_a_stream_that_another_thread_closes_waits_no_longer(worker):
+    go_on = threading.Event()
+    busy = worker.stream(lambda keep_going: iter([go_on.wait(30)]))
+    stream = worker.stream(lambda keep_going: iter("abc"))  # its turn has not come
+    threads, got, ends = reading(stream, 2)
+    stream.close()
+    assert joined(threads) and not got and ends == [None] * 2
+    go_on.set()
+    assert list(busy) == [True]
+
+
+@pytest.mark.parametrize("ask", ["call", "stream", "read"])
+def test_the_workers_own_thread_is_refused(worker, ask):
+    """It would wait for itself."""
+    other = worker.stream(lambda keep_going: iter("abc"))
+    asked = {
+        "call": lambda: worker.call(lambda keep_going: 1),
+        "stream": lambda: worker.stream(lambda keep_going: iter("a")),
+        "read": lambda: next(other),
+    }[ask]
+    with pytest.raises(UsageError, match="from its own thread"):
+        worker.call(lambda keep_going: asked())
+    assert worker.call(lambda keep_going: "free") == "free" and next(other) == "a"
 
 
 @pytest.mark.parametrize("leave", [lambda stream: stream.close(), lambda stream: None])

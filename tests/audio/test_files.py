@@ -201,6 +201,14 @@ def test_damage_never_crashes(tmp_path, ending):
             assert "\n" not in str(error)
 
 
+def test_a_flac_without_a_count_and_without_sound(tmp_path):
+    """Its header, whose count of samples is 0 (as a pipe leaves it), and no frame behind it."""
+    info = struct.pack(">HH", 4096, 4096) + bytes(6) + (RATE << 44 | 15 << 36).to_bytes(8, "big") + bytes(16)
+    (tmp_path / "a.flac").write_bytes(b"fLaC\x80\0\0\x22" + info)
+    with pytest.raises(AudioError, match="0 samples"):
+        read_audio(tmp_path / "a.flac", RATE)
+
+
 # --- writing: whole or not at all -----------------------------------------------------------------------------------
 
 
