@@ -5,6 +5,7 @@ The defaults are S2 Pro's, taken for a key that a file leaves out.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .options import Sampling
@@ -95,6 +96,7 @@ class ModelConfig:
     # what the model was trained for; S2 Pro: all of it
     sampling: Sampling = Sampling()
     pass_seconds: float = 30.0  # longest stretch of speech it makes in one pass
+    reference_seconds: float = math.inf  # longest clip of a voice it follows; more is cut off, with its words
     dialogue: bool = True  # whether it takes several speakers and earlier turns in one prompt
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from s2mlx import text as written
 
 _NAMES = {
@@ -28,7 +30,8 @@ def languages() -> list[tuple[str, str]]:
     return [(_NAMES.get(code, code), code) for code in written.languages()]
 
 
-def sentence(language: str, turn: int = 0) -> str:
-    """A sentence of that language, English when there is none; `turn` walks through them."""
-    of = written.sentences_to_read(language)
+def sentence(language: str, turn: int = 0, longest: float = math.inf) -> str:
+    """A sentence of that language, English when there is none; `turn` walks through them. `longest`: seconds of a
+    voice that the model follows."""
+    of = written.sentences_to_read(language, longest)
     return of[turn % len(of)]

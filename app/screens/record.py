@@ -5,6 +5,7 @@ In live mode it starts at once, and a good take becomes a voice and speaks witho
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING
 
@@ -90,7 +91,8 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         with Horizontal(id="choices"):
             yield Label("Microphone ")
             yield DeviceSelect("input", id="input")
-        yield ReadingCard(self.app.settings.language, self.recovered.transcript if self.recovered else None, id="card")
+        words = self.recovered.transcript if self.recovered else None
+        yield ReadingCard(self.app.settings.language, words, self.longest, id="card")
         yield Label("", id="cue", markup=False)
         yield LevelMeter(id="meter")
         yield Trimmer("press space, wait for the count, and read the sentence aloud", id="take")
@@ -100,6 +102,12 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
             yield Input(placeholder="a name for the voice", id="name", compact=True)
         yield Transport(BUTTONS, id="transport")
         yield KeyLine()
+
+    @property
+    def longest(self) -> float:
+        """Seconds of a voice that the loaded model follows."""
+        engine = self.app.room.engine
+        return engine.config.reference_seconds if engine else math.inf
 
     meter = property(lambda self: self.query_one(LevelMeter))
     take = property(lambda self: self.query_one(Trimmer))
@@ -162,7 +170,11 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         moving = state in (COUNTING, RECORDING) or self.sounding is not None
         self._ticking.resume() if moving else self._ticking.pause()
         if state == IDLE:
-            self.cue(f"{SHORTEST:.0f} to {LONGEST:.0f} seconds; ten are good. Space starts and stops.")
+            self.cue(
+                f"{SHORTEST:.0f} to {LONGEST:.0f} seconds; ten are good. Space starts and stops."
+                if self.longest > LONGEST
+                else f"{self.longest:.0f} seconds: this model follows no more of a voice. Space starts and stops."
+            )
         elif state == REVIEW:
             self.cue("^b listens, arrows trim, ^s makes it a voice, ^r records again")
         self.refresh_bindings()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -20,14 +22,14 @@ class ReadingCard(Vertical):
             super().__init__()
             self.language = language
 
-    def __init__(self, language: str, words: str | None = None, **kwargs):
-        """`words` stand instead of a sentence of that language."""
+    def __init__(self, language: str, words: str | None = None, longest: float = math.inf, **kwargs):
+        """`words` stand instead of a sentence of that language. longest: seconds of a voice that the model follows."""
         super().__init__(**kwargs)
-        self._turn = 0
+        self._turn, self._longest = 0, longest
         known = [code for _, code in languages()]
         self.language = language if language in known else known[0]
         self._area = WrappedText(
-            sentence(self.language) if words is None else words,
+            self._sentence() if words is None else words,
             id="words",
             tab_behavior="focus",
             highlight_cursor_line=False,
@@ -42,6 +44,9 @@ class ReadingCard(Vertical):
         """The language stands in the same row."""
         self._area.border_title = TITLE if self.size.width >= len(TITLE) + 24 else TITLE.partition(",")[0]
 
+    def _sentence(self) -> str:
+        return sentence(self.language, self._turn, self._longest)
+
     @property
     def words(self) -> str:
         return self._area.text
@@ -49,7 +54,7 @@ class ReadingCard(Vertical):
     def next(self) -> None:
         """Another sentence of the language."""
         self._turn += 1
-        self._area.load_text(sentence(self.language, self._turn))
+        self._area.load_text(self._sentence())
 
     @on(Select.Changed)
     def _chosen(self, event: Select.Changed) -> None:
@@ -58,5 +63,5 @@ class ReadingCard(Vertical):
             return
         self.language, self._turn = event.value, 0
         if not self.fixed:
-            self._area.load_text(sentence(self.language))
+            self._area.load_text(self._sentence())
         self.post_message(self.LanguageChosen(self.language))

@@ -58,7 +58,7 @@ def run(args, console) -> int:
     find_input(args.input)
     options = ["--force"] * replace + model.given_options(args)
     with model.open_model(args, console) as tts, KeptTake(name, options, console) as kept:
-        text, clip = _take(args, tts.sample_rate, kept, console)
+        text, clip = _take(args, tts, kept, console)
         console.progress("making the voice ...")
         voice = tts.clone(clip, text, name=name)
         with uninterrupted():
@@ -81,15 +81,18 @@ def _settle_name(library, args, console) -> tuple[str, bool]:
         raise
 
 
-def _take(args, rate: int, kept: KeptTake, console):
+def _take(args, tts, kept: KeptTake, console):
     """Record until a take will do: (words, (samples float32 [n], rate)). `kept` has each usable one at once."""
     from ..audio import check, trim
     from ..text import sentences_to_read
 
-    text = args.text if args.text is not None else sentences_to_read(args.language)[0]
+    longest = tts.config.reference_seconds
+    text = args.text if args.text is not None else sentences_to_read(args.language, longest)[0]
+    if longest < _LONGEST:
+        console.line(f"{tts.name} follows about {longest:.0f} seconds of a voice; what is longer it leaves out.")
     console.line(f"Read this aloud, in your usual voice:\n\n    {plain(text)}\n")
     while True:
-        take = _listen(args, rate, console)
+        take = _listen(args, tts.sample_rate, console)
         verdict = check(take)
         if not verdict.usable and not console.interactive:
             raise AudioError("; ".join(verdict.problems))

@@ -159,6 +159,12 @@ def _add(args, console) -> int:
 
     with model.open_model(args, console) as tts:
         clip = read_audio(args.clip, tts.sample_rate), tts.sample_rate
+        longest = tts.config.reference_seconds
+        if len(clip[0]) > longest * tts.sample_rate:
+            console.note(
+                f"{tts.name} follows about the first {longest:.0f} seconds of a voice, up to the end of a sentence; "
+                "the rest is kept for other models"
+            )
         console.progress("encoding the clip ...")
         save(library, name, tts.clone(clip, args.text, name=name), clip, args.force, console)
     return 0

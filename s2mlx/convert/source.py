@@ -167,4 +167,6 @@ def _own_keys(c: ModelConfig) -> dict:
         }
     if (c.pass_seconds, c.dialogue) != (usual.pass_seconds, usual.dialogue):
         keys |= {"s2mlx.speech.pass_seconds": c.pass_seconds, "s2mlx.speech.dialogue": c.dialogue}
+    if c.reference_seconds != usual.reference_seconds:
+        keys["s2mlx.speech.reference_seconds"] = c.reference_seconds
     return keys

@@ -29,6 +29,7 @@ from ..weights.storage import machine_memory
 from .passes import PlannedPass, plan_passes
 from .prefix_cache import PrefixCache
 from .prompt import SPEAKER_TAG, Prompt, Turn, build_prompt, frame_columns
+from .reference import References
 from .schedule import PIECES, Schedule, largest_piece
 
 _PREFIX_BYTES = 512 << 20
@@ -46,6 +47,7 @@ class Engine:
     def __init__(self, model: Model):
         self.model = model
         self.prefixes = PrefixCache(_PREFIX_BYTES)
+        self.references = References(model.config, model.codec.decode)
 
     def speak(
         self,
@@ -58,6 +60,7 @@ class Engine:
     ) -> Iterator[AudioChunk]:
         """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says."""
         passes = plan_passes(text, self.model.config.pass_seconds)
+        voices = [self.references.fit(voice) for voice in voices]
         return _RequestRun(self, voices, options, seed, keep_going, lead, len(passes)).chunks(passes)
 
     def warm_up(self, keep_going: Callable[[], bool]) -> None:

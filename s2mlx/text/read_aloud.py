@@ -5,7 +5,10 @@ Written for this project, neutral in content, so that a recorded voice says noth
 
 from __future__ import annotations
 
+import math
 import os
+
+from .pace import estimate_seconds
 
 SENTENCES_TO_READ: dict[str, tuple[str, ...]] = {
     "en": (
@@ -111,15 +114,30 @@ SENTENCES_TO_READ: dict[str, tuple[str, ...]] = {
     ),
 }
 
+# For models that follow a few seconds of a voice only: about five seconds each.
+_SHORT: dict[str, tuple[str, ...]] = {
+    "en": (
+        "On Thursday I walk through the old park, choose a quiet bench, and enjoy a cup of tea.",
+        "My neighbour fixes bicycles in a small garage, and the whole street hears his radio.",
+        "We measured the kitchen twice, yet the new shelf was still a thumb too short for it.",
+    ),
+}
+
 
 def languages() -> list[str]:
     """Codes of the languages there are sentences for, in the order above."""
     return list(SENTENCES_TO_READ)
 
 
-def sentences_to_read(language: str | None = None) -> tuple[str, ...]:
-    """Sentences for a code like "de", "pt-BR" or "zh_CN.UTF-8"; None takes the system's; an unknown one English."""
+def sentences_to_read(language: str | None = None, longest: float = math.inf) -> tuple[str, ...]:
+    """Sentences for a code like "de", "pt-BR" or "zh_CN.UTF-8"; None takes the system's; an unknown one English.
+
+    longest: seconds of a voice that the model follows. Where these are few, the sentences are short, as far as the
+    language has such."""
     if language is None:
         language = next((os.environ[name] for name in ("LC_ALL", "LC_MESSAGES", "LANG") if os.environ.get(name)), "en")
     code = language.replace("-", "_").split(".")[0].split("_")[0].lower()
-    return SENTENCES_TO_READ.get(code, SENTENCES_TO_READ["en"])
+    usual = SENTENCES_TO_READ.get(code, SENTENCES_TO_READ["en"])
+    if any(estimate_seconds(sentence) <= longest for sentence in usual):
+        return usual
+    return _SHORT.get(code if code in SENTENCES_TO_READ else "en", usual)

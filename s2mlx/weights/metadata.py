@@ -199,7 +199,16 @@ def _trained_for(keys) -> dict:
     seconds = keys.real("s2mlx.speech.pass_seconds", ModelConfig.pass_seconds)
     if not 1 <= seconds <= 600:
         keys.fail(f"passes of {seconds} s make no sense")
-    return dict(pass_seconds=seconds, dialogue=keys.flag("s2mlx.speech.dialogue", ModelConfig.dialogue))
+    reference = ModelConfig.reference_seconds
+    if "s2mlx.speech.reference_seconds" in keys.metadata:
+        reference = keys.real("s2mlx.speech.reference_seconds", 0)
+        if reference < 1:
+            keys.fail(f"references of {reference} s make no sense")
+    return dict(
+        pass_seconds=seconds,
+        reference_seconds=reference,
+        dialogue=keys.flag("s2mlx.speech.dialogue", ModelConfig.dialogue),
+    )
 
 
 def _check_tokens(config: ModelConfig, path):

@@ -15,6 +15,7 @@ from s2mlx_app.screens.record import COUNTING, IDLE, RECORDING, REVIEW, RecordSc
 from s2mlx_app.state.session import Session
 from s2mlx_app.widgets.status_line import StatusLine
 
+from s2mlx.config import ModelConfig
 from s2mlx.errors import DeviceError, VoiceError
 
 from .conftest import running, until
@@ -198,6 +199,16 @@ async def test_the_sentence_follows_the_language(make_app):
         assert app.screen.card.words != first
         app.screen.query_one("#language").value = "de"
         await until(pilot, lambda: app.screen.card.words == sentence.sentence("de"))
+
+
+async def test_a_model_that_follows_a_few_seconds_gets_a_short_sentence(make_app, studio):
+    studio.engine.config = ModelConfig(reference_seconds=6.0)
+    app = make_app()
+    async with running(app) as pilot:
+        await until(pilot, lambda: app.room.engine is not None)
+        await pilot.press("ctrl+r")
+        assert app.screen.card.words == sentence.sentence("en", longest=6.0) != sentence.sentence("en")
+        assert label(app, "#cue").startswith("6 seconds")
 
 
 async def test_leaving_with_a_take_asks_and_keeps(make_app):

@@ -1,6 +1,7 @@
 """`s2mlx record` with a fake microphone: what it asks, what it refuses, what it saves."""
 
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -86,6 +87,13 @@ def test_own_words_language_and_device(run, tts, mic):
     assert VoiceLibrary().get("a").transcript == "Own words." and mic.made[0].device == "USB"
     assert run("record", "b", "--seconds", "8", "--language", "de", stdin=b"").code == 0
     assert VoiceLibrary().get("b").transcript in sentences_to_read("de")
+
+
+def test_a_model_that_follows_a_few_seconds_gets_a_short_sentence(run, tts, mic):
+    tts.config = replace(tts.config, reference_seconds=6.0)
+    result = run("record", "a", "--seconds", "8", stdin=b"")
+    assert result.code == 0 and "follows about 6 seconds of a voice" in result.err
+    assert VoiceLibrary().get("a").transcript in sentences_to_read("en", 6.0)
 
 
 def test_words_that_do_not_fill_the_take_are_doubted(run, tts, mic):

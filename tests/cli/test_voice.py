@@ -1,6 +1,7 @@
 """`s2mlx voice`: the library from the command line. Only `add` opens a model."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -32,6 +33,14 @@ def test_add(run, tts, clip):
     assert shown["transcript"] == "Hello." and shown["has_clip"] and shown["frames"] == 5
     [(samples, rate), words] = tts.cloned[0]
     assert rate == 44100 and len(samples) == 2 * 44100 and words == "Hello."
+
+
+def test_add_says_that_a_model_follows_a_part_of_the_clip(run, tts, clip):
+    assert "follows" not in run("voice", "add", "anna", "--clip", clip, "--text", "Hello.").err
+    tts.config = replace(tts.config, reference_seconds=1.5)
+    said = run("voice", "add", "bert", "--clip", clip, "--text", "Hello.").err
+    assert "Fake S2 follows about the first 2 seconds of a voice" in said
+    assert len(tts.cloned[-1][0][0]) == 2 * 44100  # all of it is kept
 
 
 def test_add_checks_before_the_model_loads(run, tts, clip, me):

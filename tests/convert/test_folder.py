@@ -29,7 +29,12 @@ def source(folder):
         folder / "source.gguf",
         qk_norm=False,
         scale=False,
-        metadata={"general.author": "somebody", "s2mlx.sampling.temperature": 0.5, "s2mlx.speech.dialogue": False},
+        metadata={
+            "general.author": "somebody",
+            "s2mlx.sampling.temperature": 0.5,
+            "s2mlx.speech.dialogue": False,
+            "s2mlx.speech.reference_seconds": 6.0,
+        },
     )
 
 

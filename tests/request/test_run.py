@@ -320,6 +320,20 @@ def test_names_that_mean_no_model(tmp_path, monkeypatch):
         find_model()
 
 
+def test_a_model_may_follow_the_beginning_of_a_reference_only(tmp_path, monkeypatch):
+    path = make_model(tmp_path / "m.gguf", metadata={"s2mlx.speech.reference_seconds": 2.0})
+    voices = []
+    build = request_run.build_prompt
+    monkeypatch.setattr(request_run, "build_prompt", lambda *a: voices.extend(a[3]) or build(*a))
+    with s2mlx.load(path, tokenizer=goldens.GOLDEN / "tokenizer.json") as tts:
+        frames = round(3 * tts.sample_rate / tts.frame_samples)
+        codes = np.random.default_rng(0).integers(0, 256, (10, frames))
+        long = s2mlx.Voice(codes, "One sentence is here. Another one is there. And a third.", tts.sample_rate, 256)
+        tts.say("Hello.", voice=long, max_frames=2, min_frames=2)
+    assert 0 < voices[0].frames < frames and long.transcript.startswith(voices[0].transcript)
+    assert len(voices[0].transcript) < len(long.transcript)
+
+
 def test_a_model_may_ask_for_short_passes_and_single_speakers(tmp_path, monkeypatch):
     """Keys of a small model: passes of 3 seconds; turns without tags and history, each in its speaker's voice."""
     path = make_model(tmp_path / "m.gguf", metadata={"s2mlx.speech.pass_seconds": 3.0, "s2mlx.speech.dialogue": False})

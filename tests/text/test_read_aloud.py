@@ -2,6 +2,7 @@
 
 import pytest
 
+from s2mlx.text.pace import estimate_seconds
 from s2mlx.text.read_aloud import SENTENCES_TO_READ, languages, sentences_to_read
 
 # How many characters are spoken in a second, roughly: syllable and word scripts need fewer.
@@ -34,3 +35,11 @@ def test_the_systems_language(monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("LANG", "fr_FR.UTF-8")
     assert sentences_to_read() == SENTENCES_TO_READ["fr"]
+
+
+def test_short_ones_for_a_model_that_follows_a_few_seconds():
+    short = sentences_to_read("en", 6.0)
+    assert len(short) == 3 and all(4.5 < estimate_seconds(sentence) <= 6.0 for sentence in short)
+    assert sentences_to_read("en", 20.0) == SENTENCES_TO_READ["en"]
+    assert sentences_to_read("de", 6.0) == SENTENCES_TO_READ["de"]  # none shorter
+    assert sentences_to_read("xx", 6.0) == short
