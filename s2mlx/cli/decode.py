@@ -13,7 +13,12 @@ def configure(parser) -> None:
     parser.add_argument("codes", metavar="CODES.npy|-", help="integers [num_codebooks, frames]; - is stdin")
     parser.option("-o", "--output", metavar="FILE|-", help=".wav .flac .mp3 .ogg .opus; - is WAV on stdout")
     parser.option("--raw", action="store_true", help="16-bit little-endian mono samples without a header")
-    parser.option("--chunk", type=int, metavar="N", help="decode N frames at a time: less memory, the same result")
+    parser.option(
+        "--chunk",
+        type=int,
+        metavar="N",
+        help="decode N frames at a time: less memory, the same sound to the rounding of float32",
+    )
     model.add_options(parser)
     model.add_manners(parser)
 

@@ -18,22 +18,19 @@ def configure(parser) -> None:
 
 
 def run(args, console) -> int:
-    if args.json:
-        from ..audio import list_devices
-
-        print(json.dumps({"devices": [dataclasses.asdict(device) for device in list_devices()]}))
-        return 0
-    return print_list(console)
+    return print_list(console, as_json=args.json)
 
 
-def print_list(console, only: str | None = None) -> int:
+def print_list(console, only: str | None = None, as_json: bool = False) -> int:
     """only: "inputs" or "outputs" lists the devices that have some."""
     from ..audio import list_devices
 
+    devices = [device for device in list_devices() if only is None or getattr(device, only)]
+    if as_json:
+        print(json.dumps({"devices": [dataclasses.asdict(device) for device in devices]}))
+        return 0
     rows = [["", "device", "in", "out", "rate", ""]]
-    for device in list_devices():
-        if only and not getattr(device, only):
-            continue
+    for device in devices:
         defaults = " ".join(
             word
             for word, on in (("default-input", device.is_default_input), ("default-output", device.is_default_output))

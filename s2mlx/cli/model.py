@@ -73,14 +73,30 @@ def add_manners(parser, *, json: str | None = None, quiet: bool = True) -> None:
     parser.shared("--debug", action="store_true", help="show the traceback of an error")
 
 
+# What a clone of the bundled model is, said before somebody reads aloud for it.
+CLONES = "S2-nano keeps the pitch of a voice and how large it sounds, not its timbre; S2 Pro keeps that too"
+
+
+def note_clones(tts, console) -> None:
+    """Before a voice is made: what this model will keep of it."""
+    if tts.is_demo:
+        console.note(f"{CLONES} ({_S2_PRO})")
+
+
 def open_model(args, console):
     """The Synthesizer that the options ask for. One line tells a person when nobody chose and it is the demo voice."""
     import s2mlx
 
     console.progress("loading the model ...")
 
+    shown = -1
+
     def progress(done, total):
-        console.progress(f"loading the model, {100 * done // total} % ...")
+        nonlocal shown
+        percent = 100 * done // total
+        if percent >= shown + 5 or percent == 100:  # a line that is rewritten for every tensor only flickers
+            shown = percent
+            console.progress(f"loading the model, {percent} % ...")
 
     tts = s2mlx.load(
         args.model, tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit, on_progress=progress

@@ -22,7 +22,7 @@ _METER = 30  # characters
 def configure(parser) -> None:
     from ..text import languages
 
-    parser.add_argument("name", metavar="NAME", help="what the voice is called")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="what the voice is called")
     parser.option("--text", metavar="TEXT", help="what you will read; default: a sentence that is shown")
     parser.option(
         "--language",
@@ -35,6 +35,7 @@ def configure(parser) -> None:
     parser.option("--force", action="store_true", help="replace a voice of that name without asking")
     model.add_options(parser)
     model.add_manners(parser)
+    parser.epilog = model.CLONES + "."
 
 
 def run(args, console) -> int:
@@ -42,6 +43,8 @@ def run(args, console) -> int:
         from .devices import print_list
 
         return print_list(console, "inputs")
+    if args.name is None:
+        raise UsageError("NAME is missing: say what the voice is called; see s2mlx record --help")
     if args.seconds is not None and not 1 <= args.seconds <= _LONGEST:
         raise UsageError(f"--seconds must be between 1 and {_LONGEST:.0f}, not {args.seconds:g}")
     if args.seconds is None and not console.interactive:
@@ -58,6 +61,7 @@ def run(args, console) -> int:
     find_input(args.input)
     options = ["--force"] * replace + model.given_options(args)
     with model.open_model(args, console) as tts, KeptTake(name, options, console) as kept:
+        model.note_clones(tts, console)
         text, clip = _take(args, tts, kept, console)
         console.progress("making the voice ...")
         voice = tts.clone(clip, text, name=name)

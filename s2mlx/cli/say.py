@@ -84,11 +84,11 @@ def run(args, console) -> int:
     if args.voice and "?" in args.voice:
         from .voice import print_list
 
-        return print_list(console)
+        return print_list(console, args.json)
     if args.device == "?":
         from .devices import print_list
 
-        return print_list(console, "outputs")
+        return print_list(console, "outputs", args.json)
 
     if args.text and "file" in args.given:
         raise UsageError("TEXT and -f exclude each other")

@@ -29,6 +29,7 @@ def configure(parser) -> None:
     add.option("--force", action="store_true", help="replace a voice of that name")
     model.add_options(add)
     model.add_manners(add)
+    add.epilog = model.CLONES + "."
 
     listing = action("list", _list, "list the saved voices, the broken ones with their reason")
     model.add_manners(listing, json="print one JSON object: {voices: [{name, seconds, transcript, problem, ...}]}")
@@ -74,9 +75,12 @@ def run(args, console) -> int:
     return args.act(args, console)
 
 
-def print_list(console) -> int:
-    """The table of saved voices on stdout; it needs no model."""
+def print_list(console, as_json: bool = False) -> int:
+    """The saved voices on stdout, as a table or one JSON object; it needs no model."""
     infos = _library().infos()
+    if as_json:
+        print(json.dumps({"voices": [_as_dict(info) for info in infos]}))
+        return 0
     if not infos:
         console.note("no voices yet; make one: s2mlx record NAME, or s2mlx voice add NAME --clip CLIP --text TEXT")
         return 0
@@ -118,10 +122,7 @@ def _as_dict(info) -> dict:
 
 
 def _list(args, console) -> int:
-    if not args.json:
-        return print_list(console)
-    print(json.dumps({"voices": [_as_dict(info) for info in _library().infos()]}))
-    return 0
+    return print_list(console, args.json)
 
 
 def _show(args, console) -> int:
@@ -165,6 +166,7 @@ def _add(args, console) -> int:
                 f"{tts.name} follows about the first {longest:.0f} seconds of a voice, up to the end of a sentence; "
                 "the rest is kept for other models"
             )
+        model.note_clones(tts, console)
         console.progress("encoding the clip ...")
         save(library, name, tts.clone(clip, args.text, name=name), clip, args.force, console)
     return 0
@@ -172,12 +174,17 @@ def _add(args, console) -> int:
 
 def save(library, name, voice, clip, force, console) -> None:
     """Put a new voice into the library, and say how to use it and how to undo what it replaced."""
+    from ..voices import key
+
+    bundled = [info.name for info in library.infos() if info.builtin and key(info.name) == key(name)]
     replaced = library.add(name, voice, clip=clip, overwrite=force)
     console.note(f"saved the voice {name!r}; try: s2mlx say -v {shlex.quote(name)} Hello.")
     if replaced:
         console.note(
             f"the old one comes back with: s2mlx voice remove {shlex.quote(name)} && s2mlx voice restore {replaced}"
         )
+    elif bundled:
+        console.note(f"it stands before the bundled {bundled[0]}, which is back when yours is removed or renamed")
 
 
 def _rename(args, console) -> int:

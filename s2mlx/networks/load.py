@@ -132,4 +132,7 @@ class _Progress:
             self.report(self.done, self.total)
 
     def finish(self) -> None:
+        """What is read later, or never (the encoder waits for the first clip), is no part of the loading."""
+        if self.report is not None and self.done < self.total:
+            self.report(self.total, self.total)
         self.report = None

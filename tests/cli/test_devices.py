@@ -40,3 +40,13 @@ def test_none(run, two_devices):
     assert result.code == 0 and result.stdout == b"" and "there is no sound device on this machine" in result.err
     assert "there is no output device" in run("say", "-a", "?").err
     assert "there is no input device" in run("record", "me", "--input", "?").err
+
+
+def test_a_question_mark_gives_json_too(run, two_devices):
+    assert [d["name"] for d in run("say", "-a", "?", "--json").json["devices"]] == ["Loudspeaker"]
+
+
+def test_a_question_mark_needs_no_name_of_a_voice(run, two_devices):
+    result = run("record", "--input", "?")
+    assert result.code == 0 and "Desk Mic" in result.out
+    assert "NAME" in run("record").error

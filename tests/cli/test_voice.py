@@ -254,3 +254,26 @@ def test_references_in_place(run, tts, player, clip, monkeypatch):
 
 def test_no_action_is_wrong_usage(run):
     assert run("voice").code == 2 and run("voice", "dance").code == 2
+
+
+def test_a_question_mark_gives_json_too(run, me):
+    listed = run("voice", "list", "--json").json
+    assert run("say", "-v", "?", "--json").json == listed and listed["voices"]
+
+
+def test_what_the_bundled_model_keeps_of_a_voice_is_said_before(run, tts, clip):
+    for is_demo in (True, False):
+        tts.is_demo = is_demo
+        said = run("voice", "add", f"me-{is_demo}", "--clip", clip, "--text", "Some words of the clip.", "-m", "x").err
+        assert ("not its timbre" in said) is is_demo
+    assert "not its timbre" in run("voice", "add", "--help").out and "not its timbre" in run("record", "--help").out
+
+
+def test_a_name_of_a_bundled_voice_is_told(run, tts, clip, tmp_path, monkeypatch):
+    shutil.copy(GOLDEN, tmp_path / "clara.s2voice")
+    (tmp_path / "nano").mkdir()
+    shutil.move(tmp_path / "clara.s2voice", tmp_path / "nano")
+    monkeypatch.setattr("s2mlx.files.folders.assets_dir", lambda: tmp_path)
+    result = run("voice", "add", "Clara", "--clip", clip, "--text", "Hello.")
+    assert result.code == 0 and "before the bundled clara" in result.err
+    assert "the bundled" not in run("voice", "add", "Clara", "--clip", clip, "--text", "Hello.", "--force").err
