@@ -1,3 +1,4 @@
+from .controls import clean_text as clean_text
 from .pace import estimate_seconds as estimate_seconds
 from .read_aloud import SENTENCES_TO_READ as SENTENCES_TO_READ
 from .read_aloud import languages as languages

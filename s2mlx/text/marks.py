@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-SPEAKER_TAG = re.compile(r"<\|speaker:([0-9]{1,4})\|>")
+# `<|speaker:0|>`; `<speaker:0>` is how earlier models spelt it
+SPEAKER_TAG = re.compile(r"<\|?speaker:([0-9]{1,4})\|?>")
 # `[whisper]`, `[with a smile]`; a longer bracket is a remark of the author's. `<|...|>` is a control token's spelling.
-TAG = re.compile(r"\[[^\[\]\r\n]{1,80}\]|<\|[^|<>\s]{1,40}\|>")
+TAG = re.compile(r"\[[^\[\]\r\n]{1,80}\]|<\|[^|<>\s]{1,40}\|>|<\|?speaker:[0-9]{1,4}\|?>")
 
 
 def inside_tags(text: str) -> bytearray:
@@ -18,15 +19,6 @@ def inside_tags(text: str) -> bytearray:
     return inside
 
 
-def has_words(text: str) -> bool:
-    """Whether something of the text makes a sound: a letter, a digit, a symbol, a `[tag]`; not punctuation alone, not a
-    speaker tag."""
-    text = SPEAKER_TAG.sub("", text)
-    return TAG.search(text) is not None or any(c.isalnum() for c in text) or _symbol(text)
-
-
-def _symbol(text: str) -> bool:
-    # asked last and seldom: only of text without any letter
-    import unicodedata
-
-    return any(unicodedata.category(c) in ("So", "Sc", "Lo", "Mc") for c in text)
+def spell_speakers(text: str) -> str:
+    """The text with its speaker tags as the model knows them."""
+    return SPEAKER_TAG.sub(r"<|speaker:\1|>", text)

@@ -10,7 +10,8 @@ import enum
 import regex
 
 from .abbreviations import BEFORE_COUNT, BEFORE_NUMBER, NEVER_LAST, SELDOM_LAST, STARTERS
-from .marks import SPEAKER_TAG, TAG, has_words, inside_tags
+from .marks import SPEAKER_TAG, TAG, inside_tags
+from .words import has_words
 
 
 class Strength(enum.IntEnum):

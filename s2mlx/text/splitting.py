@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 import regex
 
 from ..errors import UsageError
-from .marks import SPEAKER_TAG, TAG, has_words, inside_tags
+from .marks import SPEAKER_TAG, TAG, inside_tags, spell_speakers
 from .pace import cumulative_seconds
 from .sentences import Strength, clings, sentence_breaks
+from .words import has_words
 
 # What a break costs, in units of one pass's whole slack: it takes several badly filled passes to justify a cut clause.
 _COST = {
@@ -56,7 +57,7 @@ class Span:
     def words(self, text: str) -> str:
         """What to say: the characters without the white space around, under their speaker's tag where it stands in an
         earlier span."""
-        words = text[self.begin : self.end].strip()
+        words = spell_speakers(text[self.begin : self.end]).strip()
         if self.speaker is None or SPEAKER_TAG.search(words):
             return words
         return f"<|speaker:{self.speaker}|>{words}"

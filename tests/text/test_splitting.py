@@ -160,7 +160,9 @@ def test_turns():
         ("<|speaker:0|> <|speaker:1|>Hi", [(1, "<|speaker:0|> <|speaker:1|>Hi")]),
         ("<|speaker:0|>Hi<|speaker:1|> ", [(0, "<|speaker:0|>Hi<|speaker:1|> ")]),
         ("a<|speaker:0|>...<|speaker:1|>b", [(None, "a"), (1, "<|speaker:0|>...<|speaker:1|>b")]),
-        ("<|speaker:0|>[laugh]<|speaker:1|>😀", [(0, "<|speaker:0|>[laugh]"), (1, "<|speaker:1|>😀")]),
+        ("<|speaker:0|>[laugh]<|speaker:1|>5", [(0, "<|speaker:0|>[laugh]"), (1, "<|speaker:1|>5")]),
+        ("<|speaker:0|>Hi<|speaker:1|>😀", [(0, "<|speaker:0|>Hi<|speaker:1|>😀")]),
+        ("<speaker:0>Hi<|speaker:1|>Oh", [(0, "<speaker:0>Hi"), (1, "<|speaker:1|>Oh")]),
         (
             "<|speaker:x|>a<|speaker:|>b<|speaker:99999|>c<|Speaker:1|>",
             [(None, "<|speaker:x|>a<|speaker:|>b<|speaker:99999|>c<|Speaker:1|>")],
@@ -178,6 +180,12 @@ def test_a_long_turn_keeps_its_speaker():
     assert all(s.words(text).startswith("<|speaker:1|>") and s.words(text).count("<|") == 1 for s in spans[:-1])
     assert spans[-1].words(text) == "<|speaker:0|>Oh."
     assert split_passes("  Hi. ")[0].words("  Hi. ") == "Hi."
+
+
+def test_the_older_spelling_of_a_speaker_is_given_as_the_model_knows_it():
+    text = "<speaker:2>" + STORY * 4 + "<speaker:0>Oh."
+    assert [s.words(text)[:13] for s in check(text, 15.0)][-2:] == ["<|speaker:2|>", "<|speaker:0|>"]
+    assert not any("<speaker" in s.words(text) for s in split_passes(text))
 
 
 # --- a quick beginning ---------------------------------------------------------------------------------------------
