@@ -25,8 +25,10 @@ from .wav import MAX_DATA as MAX_DATA
 from .wav import pcm16 as pcm16
 from .wav import stream_wav_header as stream_wav_header
 from .wav import wav_header as wav_header
+from .writer import OPUS_LEVEL as OPUS_LEVEL
 from .writer import AudioWriter as AudioWriter
 from .writer import blocks as blocks
 from .writer import check_ending as check_ending
 from .writer import encoder_rate as encoder_rate
+from .writer import short_pages as short_pages
 from .writer import write_audio as write_audio

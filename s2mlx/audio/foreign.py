@@ -62,6 +62,30 @@ def convert(path: Path, kind: str, demuxer: str, target: Path, max_seconds: floa
         raise AudioError(f"{tool} cannot convert {path}: {lines[-1][:200]}")
 
 
+def can_make_m4a() -> bool:
+    """Is there a tool that writes AAC?"""
+    return bool(shutil.which("afconvert") or shutil.which("ffmpeg"))
+
+
+def make_m4a(source: Path, target: Path) -> None:
+    """A WAV file as M4A (AAC, 64 kbit/s) by afconvert or ffmpeg. Raises AudioError."""
+    if afconvert := shutil.which("afconvert"):
+        command = [afconvert, "-f", "m4af", "-d", "aac", "-b", "64000", str(source), str(target)]
+    elif ffmpeg := shutil.which("ffmpeg"):
+        own = ["-nostdin", "-v", "error", "-f", "wav", "-i", f"file:{source}"]
+        command = [ffmpeg, *own, "-c:a", "aac", "-b:a", "64k", "-f", "ipod", f"file:{target}"]
+    else:
+        raise AudioError(".m4a takes afconvert (part of macOS) or ffmpeg; install one, or use .mp3")
+    tool = Path(command[0]).name
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
+    except OSError as error:
+        raise AudioError(f"{tool} could not be started to write .m4a: {error.strerror}") from None
+    if done.returncode or not target.exists():
+        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
+        raise AudioError(f"{tool} cannot write .m4a: {lines[-1][:200]}")
+
+
 def too_long(path: Path, max_seconds: float) -> AudioError:
     return AudioError(f"{path} is longer than {max_seconds:g} s; cut out the part that is needed")
 

@@ -5,31 +5,42 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import AudioError
 from ..files.atomic import Draft
 from ..files.folders import autosave_dir
+from . import foreign
 from .rates import StreamResampler
 from .wav import HEADER_BYTES, pcm16, wav_header
 
-# ending -> (libsndfile format, subtype, compression level); the levels come to about 125 kbit/s of mono speech.
+if TYPE_CHECKING:
+    import soundfile
+
+OPUS_LEVEL = 0.87  # about 40 kbit/s of mono speech, which Opus makes of it without a loss that is heard
+# ending -> (libsndfile format, subtype, compression level); those of MP3 and Vorbis come to about 64 and 90 kbit/s.
 _ENCODED = {
+    ".aiff": ("AIFF", "PCM_16", None),
+    ".aif": ("AIFF", "PCM_16", None),
     ".flac": ("FLAC", "PCM_16", None),
     ".mp3": ("MP3", "MPEG_LAYER_III", 0.0),
     ".ogg": ("OGG", "VORBIS", 0.3),
     ".oga": ("OGG", "VORBIS", 0.3),
-    ".opus": ("OGG", "OPUS", 0.5),
+    ".opus": ("OGG", "OPUS", OPUS_LEVEL),
 }
 # Subtype -> what its encoder accepts, if not everything; another rate is resampled to the first one.
 _RATES = {
     "MPEG_LAYER_III": (48000, 44100, 32000, 24000, 22050, 16000, 12000, 11025, 8000),
     "OPUS": (48000, 24000, 16000, 12000, 8000),
 }
-WRITABLE = (".wav", *_ENCODED)
+_CONVERTED = (".m4a",)  # by a tool of the system
+WRITABLE = (".wav", *_ENCODED, *_CONVERTED)
 _BLOCK = 16384  # samples per call: libsndfile's Vorbis encoder puts a whole call on the stack
 _TAIL = 256 * 1024  # bytes; an encoder holds back less than this when it is closed
 
@@ -39,6 +50,10 @@ def check_ending(path) -> str:
     ending = Path(path).suffix.lower()
     if ending not in WRITABLE or "\0" in str(path):
         raise AudioError(f"cannot write {str(path)!r}: the name must end in one of {' '.join(WRITABLE)}")
+    if ending in _CONVERTED and not foreign.can_make_m4a():
+        raise AudioError(
+            f"cannot write {path}: .m4a takes afconvert (part of macOS) or ffmpeg; install one, or use .mp3"
+        )
     return ending
 
 
@@ -56,6 +71,16 @@ def blocks(samples: np.ndarray, pcm: bool) -> Iterator[np.ndarray]:
         samples = np.frombuffer(pcm16(samples), "<i2")
     for begin in range(0, len(samples), _BLOCK):
         yield samples[begin : begin + _BLOCK]
+
+
+def short_pages(file: soundfile.SoundFile) -> None:
+    """Have an Ogg encoder send pages of 80 ms of sound instead of a second, for listeners to what is being made.
+
+    libsndfile's SFC_SET_OGG_PAGE_LATENCY_MS, which the binding does not name; before the first sample.
+    """
+    from soundfile import _ffi, _snd
+
+    _snd.sf_command(file._file, 0x1302, _ffi.new("double *", 80.0), _ffi.sizeof("double"))
 
 
 class AudioWriter:
@@ -77,7 +102,7 @@ class AudioWriter:
             raise self._failure(error) from None
         with self._abort_on_failure():
             fd = self._draft.file.fileno()
-            self._encoder = _Wav(fd, rate) if ending == ".wav" else _Encoded(fd, rate, *_ENCODED[ending])
+            self._encoder = _encoder(ending, fd, rate)
 
     @property
     def seconds(self) -> float:
@@ -150,6 +175,12 @@ class AudioWriter:
         return AudioError(f"cannot write {self.path}: {getattr(error, 'strerror', None) or error}")
 
 
+def _encoder(ending: str, fd: int, rate: int) -> _Wav | _Encoded | _Converted:
+    if ending == ".wav":
+        return _Wav(fd, rate)
+    return _Converted(fd, rate) if ending in _CONVERTED else _Encoded(fd, rate, *_ENCODED[ending])
+
+
 class _Wav:
     """16-bit WAV over a file descriptor: a header whose lengths are filled in at the end."""
 
@@ -173,6 +204,31 @@ class _Wav:
 
     def close(self) -> None:
         pass
+
+
+class _Converted:
+    """M4A: a WAV file aside, which a tool of the system converts at the end."""
+
+    def __init__(self, fd: int, rate: int):
+        self._fd = fd
+        self._aside = tempfile.TemporaryDirectory(prefix="s2mlx-")
+        self._source, self._made = (Path(self._aside.name) / name for name in ("speech.wav", "speech.m4a"))
+        self._file = open(self._source, "w+b")  # noqa: SIM115 - closed by finish or close
+        self._wav = _Wav(self._file.fileno(), rate)
+
+    def write(self, samples: np.ndarray) -> None:
+        self._wav.write(samples)
+
+    def finish(self) -> None:
+        self._wav.finish()
+        self._file.close()
+        foreign.make_m4a(self._source, self._made)
+        with open(self._made, "rb") as made, open(self._fd, "wb", closefd=False) as target:
+            shutil.copyfileobj(made, target)
+
+    def close(self) -> None:
+        self._file.close()
+        self._aside.cleanup()
 
 
 class _Encoded:

@@ -11,7 +11,7 @@ from .terminal import seconds, stdin_is_piped
 
 def configure(parser) -> None:
     parser.add_argument("codes", metavar="CODES.npy|-", help="integers [num_codebooks, frames]; - is stdin")
-    parser.option("-o", "--output", metavar="FILE|-", help=".wav .flac .mp3 .ogg .opus; - is WAV on stdout")
+    parser.option("-o", "--output", metavar="FILE|-", help=".wav .flac .mp3 .ogg .opus .aiff .m4a; - is WAV on stdout")
     parser.option("--raw", action="store_true", help="16-bit little-endian mono samples without a header")
     parser.option(
         "--chunk",

@@ -68,7 +68,7 @@ def configure(parser) -> None:
         "-o",
         "--output",
         metavar="FILE|-",
-        help="write .wav .flac .mp3 .ogg .opus instead of playing; - is WAV on stdout",
+        help="write .wav .flac .mp3 .ogg .opus .aiff .m4a instead of playing; - is WAV on stdout",
     )
     option("--raw", action="store_true", help="with -o: 16-bit little-endian mono samples without a header")
     option("-a", "--device", metavar="DEV", help="output device, by number or part of its name; '?' lists")

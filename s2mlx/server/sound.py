@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..audio import StreamResampler, blocks, encoder_rate, pcm16, stream_wav_header
+from ..audio import OPUS_LEVEL, StreamResampler, blocks, encoder_rate, pcm16, short_pages, stream_wav_header
 from ..errors import AudioError
 
 PCM_RATE = 24_000  # Hz; OpenAI's bare samples have no header to say so
@@ -65,7 +65,7 @@ class Encoded:
     """A compressed format, as libsndfile writes it.
 
     MP3 has a constant bit rate, so that players can tell its length; its first frame, which files keep for that, is
-    26 ms of silence. Opus leaves in Ogg pages of a second.
+    26 ms of silence. Opus leaves in Ogg pages of 80 ms.
     """
 
     def __init__(self, rate: int, codec: _Codec):
@@ -79,10 +79,13 @@ class Encoded:
         self._error = soundfile.LibsndfileError
         keywords = _mp3_bitrate(own_rate) if codec.format == "MP3" else {}
         if codec.format == "OGG":
-            keywords = {"compression_level": 0.5}  # about 125 kbit/s of speech
+            keywords = {"compression_level": OPUS_LEVEL}
         self._file = self._guard(
             soundfile.SoundFile, self._tape, "w", own_rate, 1, codec.subtype, format=codec.format, **keywords
         )
+
+        if codec.format == "OGG":
+            short_pages(self._file)
 
     def add(self, samples: np.ndarray) -> bytes:
         if not np.isfinite(samples).all():

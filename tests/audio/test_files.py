@@ -17,7 +17,7 @@ from s2mlx.audio.files import AudioWriter, encode_wav, pcm16, read_audio, stream
 from s2mlx.errors import AudioError
 
 RATE = 44100
-FORMATS = ["wav", "flac", "mp3", "ogg", "opus"]
+FORMATS = ["wav", "flac", "mp3", "ogg", "opus", "aiff", "aif"]
 GOLDEN = Path(__file__).parents[2] / ".." / "shared" / "golden"
 
 

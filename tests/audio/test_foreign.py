@@ -8,6 +8,7 @@ import pytest
 from s2mlx.audio import foreign
 from s2mlx.audio.files import read_audio, write_audio
 from s2mlx.audio.wav import wav_header
+from s2mlx.errors import AudioError
 
 from .test_files import RATE, refused, tone
 
@@ -72,3 +73,29 @@ def test_a_converter_that_knows_no_limit_is_stopped(tmp_path, monkeypatch, heade
     assert "is longer than 10 s; cut out the part" in refused(tmp_path / "a.m4a", max_seconds=10)
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+# --- written by a tool ---------------------------------------------------------------------------------------------
+
+
+def test_m4a_is_written_by_the_tool_that_is_there(tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    for tool in ("ffmpeg", "afconvert"):  # afconvert, once there, goes first; both name the result last
+        script = f'for last; do :; done; for one; do case "${{one#file:}}" in *.wav) source="${{one#file:}}";; esac; done; /bin/cp "$source" "${{last#file:}}"; echo {tool} >> {tmp_path}/called'
+        fake_tool(tmp_path / "bin", tool, script)
+        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+        write_audio(tmp_path / "out.m4a", tone(), RATE)
+        os.rename(tmp_path / "out.m4a", tmp_path / "out.wav")
+        assert np.abs(read_audio(tmp_path / "out.wav", RATE) - tone()).max() < 1e-4
+    assert (tmp_path / "called").read_text().split() == ["ffmpeg", "afconvert"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bin", "called", "out.wav"]
+
+
+def test_m4a_without_a_tool_names_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(AudioError, match="afconvert .* or ffmpeg"):
+        write_audio(tmp_path / "out.m4a", tone(), RATE)
+    fake_tool(tmp_path, "ffmpeg", "echo no encoder >&2; exit 1")
+    with pytest.raises(AudioError, match="no encoder"):
+        write_audio(tmp_path / "out.m4a", tone(), RATE)
+    assert [path.name for path in tmp_path.iterdir()] == ["ffmpeg"]
