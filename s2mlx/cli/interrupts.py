@@ -22,6 +22,7 @@ class _State:
     """Signals belong to the process, and so does this."""
 
     first: float | None = None  # time of the first signal
+    number: int | None = None  # which it was
     held = 0  # blocks that may not be interrupted, one inside the other
     waiting = False  # a signal came meanwhile
 
@@ -32,7 +33,7 @@ def as_keyboard_interrupt():
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    _State.first, _State.held, _State.waiting = None, 0, False
+    _State.first, _State.number, _State.held, _State.waiting = None, None, 0, False
     before = {}
     for name in _SIGNALS:
         number = getattr(signal, name)
@@ -50,6 +51,11 @@ def interrupted() -> bool:
     return _State.first is not None
 
 
+def terminated() -> bool:
+    """Was that signal SIGTERM, by which one program ends another?"""
+    return _State.number == signal.SIGTERM
+
+
 @contextmanager
 def uninterrupted():
     """Within, signals wait: for putting a finished file in place, which is short and must not be done by half."""
@@ -64,6 +70,8 @@ def uninterrupted():
 
 
 def _handle(number, frame):
+    if _State.number is None:
+        _State.number = number
     if _State.held:
         _State.waiting = True
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import threading
 import traceback
@@ -10,7 +11,9 @@ from pathlib import Path
 
 from ..errors import UsageError
 from . import model, references
+from .interrupts import terminated
 
+_KEY = "S2MLX_SERVE_API_KEY"
 _EPILOG = """\
 POST /v1/audio/speech with JSON:
   input             the text, at most 16384 characters (required)
@@ -79,14 +82,15 @@ def run(args, console) -> int:
             )
             if not (server.only_here or key):
                 console.warn("whoever reaches this machine may use the server; --api-key asks them for a key")
-            server.listen(service, Access(key, origins, server.only_here))
+            server.start(service, Access(key, origins))
             print(f"serving {name} at {server.url}/v1", flush=True)
-            try:
-                server.serve_forever()
-            finally:
-                server.stop()
+            server.wait()
+    except (KeyboardInterrupt, Exception):
+        if terminated():  # as a supervisor ends what it started
+            return 0
+        raise
     finally:
-        server.server_close()
+        server.stop()
     return 0
 
 
@@ -132,6 +136,8 @@ def _reporters(console, debug: bool):
 
 
 def _key(given: str | None) -> str | None:
+    if given is None and _KEY in os.environ:  # without a word in it: who meant to have a key must not go without
+        raise UsageError(f"{_KEY} is empty; give it a key, or unset it")
     if given is not None and (not given.strip() or not given.isprintable()):
         raise UsageError("--api-key is empty or holds what is no character; clients could not send it")
     return given and given.strip()

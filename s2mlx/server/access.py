@@ -1,42 +1,44 @@
-"""Who may ask: the holder of the key, and no web page that was not invited. Knows header fields only."""
+"""Who may ask: the holder of the key, and no web page that was not invited."""
 
 from __future__ import annotations
 
 import hmac
 import ipaddress
+import socket
+from collections.abc import Mapping
 
-from .incoming import Head
-from .protocol import Refused
+from .refused import Refused
 
 # Names that nobody can own on the internet: what asks for them came from this machine or its network.
-_LOCAL = (".localhost", ".local", ".internal")
+_LOCAL = (".localhost", ".local", ".internal", ".home.arpa")
 
 
 class Access:
     """key: what clients must send as `Authorization: Bearer KEY`, None asks for none. origins: web pages whose scripts
-    may read the answers, `*` for all. only_here: the server listens on this machine's own address alone."""
+    may use the server, `*` for all."""
 
-    def __init__(self, key: str | None = None, origins: tuple[str, ...] = (), only_here: bool = True):
+    def __init__(self, key: str | None = None, origins: tuple[str, ...] = ()):
         self._key = None if key is None else key.encode()
-        self._origins, self._only_here = origins, only_here
+        self.origins = origins
+        self._own_name = socket.gethostname().lower()
 
-    def check_host(self, head: Head) -> None:
-        """Without a key, a page on the internet could have its own name point to this machine (DNS rebinding) and would
-        then not be a foreign page to the browser; but the request still carries that name."""
-        host = head.fields.get("host")
-        if host is None and head.minor > 0:
-            raise Refused(400, "the request has no Host field")
-        if self._key is None and self._only_here and host and not _is_local(host):
+    def check_host(self, headers: Mapping[str, str]) -> None:
+        """Without a key, a page on the internet could have its own name point to this machine (DNS rebinding), or to
+        another one of the user's network, and would then not be a foreign page to the browser; but the request still
+        carries that name. `headers` has names of fields in lower case. Raises `Refused` (403)."""
+        host = headers.get("host", "")
+        if self._key is None and host and not self._is_local(host):
             raise Refused(
                 403,
-                f"this server answers only to local names, not to {host[:80]!r}; to use another name, "
-                "start it with an API key",
+                f"without an API key this server answers only to addresses in numbers and to local names, not to "
+                f"{host[:80]!r}; to use another name, start it with --api-key",
             )
 
-    def check_key(self, head: Head) -> None:
+    def check_key(self, headers: Mapping[str, str]) -> None:
+        """Raises `Refused` (401)."""
         if self._key is None:
             return
-        scheme, _, given = head.fields.get("authorization", "").partition(" ")
+        scheme, _, given = headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not hmac.compare_digest(given.strip().encode("latin-1"), self._key):
             raise Refused(
                 401,
@@ -45,37 +47,13 @@ class Access:
                 headers={"WWW-Authenticate": "Bearer"},
             )
 
-    def cors(self, head: Head) -> dict[str, str]:
-        """The header fields that let an invited web page read the answer."""
-        if not self._origins:
-            return {}
-        origin = head.fields.get("origin")
-        if "*" in self._origins:
-            return {"Access-Control-Allow-Origin": "*"}
-        if origin in self._origins:
-            return {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
-        return {"Vary": "Origin"}
-
-    def preflight(self, head: Head, methods: str) -> dict[str, str]:
-        """What a browser asks before it lets a page send JSON."""
-        cors = self.cors(head)
-        if "Access-Control-Allow-Origin" not in cors:
-            return cors
-        return {
-            **cors,
-            "Access-Control-Allow-Methods": methods,
-            "Access-Control-Max-Age": "600",
-            "Access-Control-Allow-Headers": "Authorization, Content-Type",
-        }
-
-
-def _is_local(host: str) -> bool:
-    name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
-    name = name.lower().rstrip(".")
-    if "." not in name and ":" not in name or name.endswith(_LOCAL):
+    def _is_local(self, host: str) -> bool:
+        name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
+        name = name.lower().rstrip(".")
+        if "." not in name and ":" not in name or name.endswith(_LOCAL) or name == self._own_name:
+            return True
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return False
         return True
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True

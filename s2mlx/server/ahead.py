@@ -1,43 +1,43 @@
-"""The chunks of a request between the engine, which makes them, and the client, which takes them: how much waits here.
-
-Knows chunks; no formats, no network.
-"""
+"""The chunks of a request between the engine's thread, which makes them, and the client, which takes them."""
 
 from __future__ import annotations
 
-import queue
+import asyncio
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
 
 from ..results import AudioChunk
 
 
 class Ahead:
-    """Iterates over the chunks of `take` for one thread, while another takes them from the engine as they are made.
+    """Iterates, in the loop it was made in, over the chunks that a thread of its own takes from the engine.
 
-    `waiting`: seconds of sound that were made and not yet handed over. `ended`: the last was, or the engine's fault was
-    raised here.
+    `waiting`: seconds of sound that were made and not yet handed over, for any thread to read. `ended`: the last was
+    handed over, or the engine's fault was raised here.
     """
 
-    def __init__(self):
-        self._queue: queue.SimpleQueue[AudioChunk | _End] = queue.SimpleQueue()
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._items: asyncio.Queue[AudioChunk | _End] = asyncio.Queue()
         self._lock = threading.Lock()
         self.waiting, self.ended = 0.0, False
 
     def take(self, chunks: Iterator[AudioChunk], made: Callable[[], None]) -> None:
-        """Begin. made() is called when the engine has no more to do for them."""
+        """Begin. made() is called, in the loop, when the engine has no more to do for them."""
         threading.Thread(target=self._take, args=(chunks, made), name="s2mlx-ahead", daemon=True).start()
 
-    def __iter__(self) -> Ahead:
+    def __aiter__(self) -> Ahead:
         return self
 
-    def __next__(self) -> AudioChunk:
+    async def __anext__(self) -> AudioChunk:
         if self.ended:
-            raise StopIteration
-        item = self._queue.get()
+            raise StopAsyncIteration
+        item = await self._items.get()
         if isinstance(item, _End):
             self.ended = True
-            raise item.fault or StopIteration
+            raise item.fault or StopAsyncIteration
         self._count(item, -1)
         return item
 
@@ -46,11 +46,15 @@ class Ahead:
         try:
             for chunk in chunks:
                 self._count(chunk, 1)
-                self._queue.put(chunk)
-        except BaseException as error:  # handed to the other thread, which raises it
+                self._call(self._items.put_nowait, chunk)
+        except BaseException as error:  # handed to the loop, which raises it
             fault = error
-        made()
-        self._queue.put(_End(fault))
+        self._call(made)
+        self._call(self._items.put_nowait, _End(fault))
+
+    def _call(self, function: Callable[..., None], *arguments: Any) -> None:
+        with suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+            self._loop.call_soon_threadsafe(function, *arguments)
 
     def _count(self, chunk: AudioChunk, sign: int) -> None:
         with self._lock:

@@ -1,39 +1,41 @@
-"""The listening socket: a thread for each of a bounded number of connections, and a clean end.
-
-Knows nothing of what is served.
-"""
+"""The server: its addresses, uvicorn in a thread of its own, and the end of it all."""
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import ipaddress
-import json
+import logging
+import resource
 import socket
-import socketserver
-import sys
 import threading
 from collections.abc import Callable
+from typing import Any
 
+import uvicorn
+
+from .. import __version__
 from ..errors import S2Error
 from .access import Access
-from .handler import Handler
-from .outgoing import Outgoing
-from .protocol import Refused
-from .service import RETRY_SECONDS, Service
+from .connection import HEAD_BYTES, Clients, Connection
+from .routes import routes
+from .service import Service
 
-MOST_CONNECTIONS = 128
-_END_SECONDS = 2.0  # for the requests under way to end, once they are cancelled
+MOST_CONNECTIONS = 2000
+_FILES = 4096  # descriptors wanted; macOS gives a process 256 unless it asks
+_OTHER_FILES = 100  # of them, those that are no connections
+_STOP_SECONDS = 2.0
+_TRIES = 20  # for a free port that is free at all addresses
 
 
-class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
-    """Takes its address when it is made, and lets clients in from `listen(service)` on.
+class Server:
+    """Takes its address when it is made, and lets clients in from `start` until `stop`, both called by any thread.
 
     host, port: where; port 0 takes a free one. log(text) hears of requests, fault(exception) of faults of ours. Raises
-    `S2Error` when the address cannot be had. `stopping`: it is about to end.
-    """
+    `S2Error` when the address cannot be had.
 
-    daemon_threads, block_on_close = True, False
-    allow_reuse_address = True
-    request_queue_size = 64
+    address, url: where this machine reaches it; only_here: nobody else does.
+    """
 
     def __init__(
         self,
@@ -44,115 +46,146 @@ class Server(socketserver.ThreadingMixIn, socketserver.TCPServer):
         fault: Callable[[BaseException], None] = lambda fault: None,
     ):
         self.log, self.fault = log, fault
-        self._handlers: set[Handler] = set()
-        self._connections = 0
-        self._change = threading.Condition()
-        self.stopping = False
-        self.address_family, address = _address(host, port)
-        super().__init__(address, Handler, bind_and_activate=False)
-        self._take(self.server_bind)
+        self._sockets = _bind(host, port)
+        hosts = [_ip(one.getsockname()[0]) for one in self._sockets]
+        self.only_here = all(one.is_loopback for one in hosts)
+        host, port = self._sockets[0].getsockname()[:2]
+        self.address = (["127.0.0.1", "::1"][":" in host] if hosts[0].is_unspecified else host), port
+        self._thread: threading.Thread | None = None
+        self._ended = threading.Event()
 
     @property
     def url(self) -> str:
-        host, port = self.server_address[:2]
-        return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        host, port = self.address
+        return f"http://[{host.replace('%', '%25')}]:{port}" if ":" in host else f"http://{host}:{port}"
 
-    @property
-    def only_here(self) -> bool:
-        """Can nobody but this machine reach it?"""
-        return ipaddress.ip_address(self.server_address[0].partition("%")[0]).is_loopback
+    def start(self, service: Service, access: Access) -> None:
+        """From now on clients that have `access` are answered by `service`. Returns at once."""
+        config = uvicorn.Config(
+            routes(service, access, self.log, self.fault),
+            http=Connection,
+            ws="none",
+            lifespan="off",
+            interface="asgi3",
+            log_config=None,
+            log_level=logging.CRITICAL + 1,  # what is to be known of requests is told by `log`
+            proxy_headers=False,
+            server_header=False,
+            headers=[("Server", f"s2mlx/{__version__}")],
+            h11_max_incomplete_event_size=HEAD_BYTES,
+            timeout_keep_alive=3600,  # `Connection` has deadlines of its own
+            timeout_graceful_shutdown=1,
+        )
+        self._clients = Clients(min(MOST_CONNECTIONS, _files() - _OTHER_FILES), self.log, self.fault)
+        self._uvicorn = uvicorn.Server(config)
+        self._uvicorn.server_state = self._clients
+        for one in self._sockets:
+            try:
+                one.listen(config.backlog)  # so that who reads that it serves can connect
+            except OSError as fault:  # two may have bound a port, one can listen
+                raise _cannot_listen(*self.address, fault) from None
+        self._thread = threading.Thread(target=self._run, name="s2mlx-server", daemon=True)
+        self._thread.start()
 
-    def listen(self, service: Service, access: Access) -> None:
-        """From now on clients are let in, if they have `access`; `serve_forever` answers them."""
-        self.service, self.access = service, access
-        self._take(self.server_activate)
+    def wait(self) -> None:
+        """Until it ends, by `stop` or a fault."""
+        self._ended.wait()
 
     def stop(self) -> None:
-        """Let nobody in any more, cancel the requests under way, free the port. Returns within some seconds."""
-        self.server_close()
-        with self._change:
-            self.stopping = True
-            for handler in self._handlers:
-                handler.hangup.set()
-                _shut(handler.request, socket.SHUT_RD)  # who waits for a request hears the end of it
-            if not self._all_left():
-                for handler in self._handlers:
-                    _shut(handler.request, socket.SHUT_RDWR)  # who waits for a slow reader does too
-                self._all_left()
+        """Let nobody in any more, cancel the requests under way, free the port. Returns within a second."""
+        if self._thread is not None:
+            self._clients.stopping = True
+            self._uvicorn.should_exit = True
+            self._thread.join(_STOP_SECONDS)
+        for one in self._sockets:
+            one.close()
 
-    def entered(self, handler: Handler) -> None:
-        with self._change:
-            self._handlers.add(handler)
-            if self.stopping:
-                handler.hangup.set()
-                _shut(handler.request, socket.SHUT_RD)
-
-    def left(self, handler: Handler) -> None:
-        with self._change:
-            self._handlers.discard(handler)
-            self._change.notify_all()
-
-    def process_request(self, request, client_address):
-        with self._change:
-            room = self._connections < MOST_CONNECTIONS
-            self._connections += room
-        if not room:
-            self._turn_away(request)
-            return
+    def _run(self) -> None:
         try:
-            super().process_request(request, client_address)
-        except BaseException:  # no thread could be had
-            self._one_less()
-            raise
-
-    def process_request_thread(self, request, client_address):
-        try:
-            super().process_request_thread(request, client_address)
-        finally:
-            self._one_less()
-
-    def handle_error(self, request, client_address):
-        if not isinstance(fault := sys.exception(), OSError):  # a client that is gone before its thread began
+            asyncio.run(self._serve())
+        except BaseException as fault:
             self.fault(fault)
-
-    def _turn_away(self, connection: socket.socket) -> None:
-        refused = Refused(503, f"{MOST_CONNECTIONS} connections are open; try again later", code="server_busy")
-        headers = {"Retry-After": str(RETRY_SECONDS), "Connection": "close", "Content-Type": "application/json"}
-        try:
-            Outgoing(connection).whole(503, headers, json.dumps(refused.body()).encode())
         finally:
-            self.shutdown_request(connection)
+            self._ended.set()
 
-    def _one_less(self) -> None:
-        with self._change:
-            self._connections -= 1
+    async def _serve(self) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._hear)
+        await self._uvicorn.serve(self._sockets)
 
-    def _take(self, step: Callable[[], None]) -> None:
-        """A step towards the address; what another program holds is said with the way out."""
+    def _hear(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """What a callback of the loop failed with."""
+        self.fault(context.get("exception") or RuntimeError(context["message"]))
+
+
+def _bind(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address of the host, all with one port."""
+    addresses = _addresses(host, port)
+    for _ in range(_TRIES):
+        taken: list[socket.socket] = []
+        missing: OSError | None = None
         try:
-            step()
+            for family, address in addresses:
+                chosen = taken[0].getsockname()[1] if taken else port
+                try:
+                    taken.append(_bound(family, (address[0], chosen, *address[2:])))
+                except OSError as fault:
+                    if fault.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+                        raise
+                    missing = fault  # this machine has no IPv6, say
+            if taken:
+                return taken
+            raise missing or OSError("no address")
         except OSError as fault:
-            self.server_close()
-            host, port = self.server_address[:2]
-            raise S2Error(
-                f"cannot listen on {host} port {port}: {fault.strerror or fault}; another --port may be "
-                "free, --port 0 takes one that is"
-            ) from None
-
-    def _all_left(self) -> bool:
-        return self._change.wait_for(lambda: not self._handlers, _END_SECONDS)
+            for one in taken:
+                one.close()
+            if not (taken and port == 0 and fault.errno == errno.EADDRINUSE):
+                raise _cannot_listen(host, port, fault) from None
+    raise _cannot_listen(host, port, OSError("no port is free at all its addresses"))
 
 
-def _address(host: str, port: int):
+def _bound(family: int, address: tuple[Any, ...]) -> socket.socket:
+    one = socket.socket(family, socket.SOCK_STREAM)
     try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:  # :: takes IPv4 too
+            one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, not _ip(address[0]).is_unspecified)
+        one.bind(address)
+    except BaseException:
+        one.close()
+        raise
+    return one
+
+
+def _addresses(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
+    """Families and addresses. Whatever a machine's tables say, localhost is this machine, by IPv4 and IPv6."""
+    if host.lower().rstrip(".") == "localhost":
+        return [(socket.AF_INET, ("127.0.0.1", port)), (socket.AF_INET6, ("::1", port))]
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as fault:
         raise S2Error(f"--host {host}: {getattr(fault, 'strerror', None) or fault}") from None
-    return family, address
+    return list(dict.fromkeys((family, address) for family, _, _, _, address in found))
 
 
-def _shut(connection: socket.socket, how: int) -> None:
-    try:
-        connection.shutdown(how)
-    except OSError:
-        pass  # it is closed already
+def _cannot_listen(host: str, port: int, fault: OSError) -> S2Error:
+    return S2Error(
+        f"cannot listen on {host} port {port}: {fault.strerror or fault}; another --port may be free, "
+        "--port 0 takes one that is"
+    )
+
+
+def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    return ipaddress.ip_address(host.partition("%")[0])
+
+
+def _files() -> int:
+    """How many descriptors this process may have, raised if they are few."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < _FILES:
+        most = _FILES if hard == resource.RLIM_INFINITY else min(_FILES, hard)
+        try:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+            return most
+        except (OSError, ValueError):
+            pass
+    return soft

@@ -1,25 +1,24 @@
-"""What the answers are: the model's names, its voices, and speech as bytes, a bounded number of requests at a time.
-
-Knows the Synthesizer's public face; no HTTP but the numbers of `Refused`.
-"""
+"""What the answers are: the model's names, its voices, and speech as bytes, a bounded number of requests at a time."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ..errors import S2Error
+from ..synthesizer import Synthesizer
 from ..voices import Voice, VoiceLibrary
-from .protocol import Refused, SpeechRequest
+from .refused import Refused, busy
 from .speech import Speech, refusal
-from .turns import Turns
-from .voices import Cancelled, Voices
+from .speech_request import SpeechRequest
+from .voices import Voices
 
-RETRY_SECONDS = 5
 # OpenAI's models, with the dates of their versions.
 _OPENAI_MODELS = re.compile(r"(tts-1|tts-1-hd|gpt-4o-mini-tts)(-\d{4}(-\d\d-\d\d)?)?")
 
@@ -34,7 +33,7 @@ class Service:
 
     def __init__(
         self,
-        tts,
+        tts: Synthesizer,
         name: str,
         *,
         also: tuple[str, ...] = (),
@@ -46,18 +45,19 @@ class Service:
     ):
         self._tts, self._name, self._names = tts, name, {name, *also}
         self._voices = Voices(tts, library or VoiceLibrary(), voice, log, clip)
-        self._most, self._log, self._began = 1 + waiting, log, int(time.time())
-        self._turns, self._here = Turns(), []
-        self._lock = threading.Lock()
+        self._most, self._here = 1 + waiting, 0
+        self._log, self._began = log, int(time.time())
+        # Both let one in at a time, in the order they came; who is cancelled while waiting leaves at once. The engine
+        # has a queue of its own, in which who left would stay until its turn: none is put into it before it is free.
+        self._choosing, self._engine = asyncio.Lock(), asyncio.Lock()
 
-    def health(self) -> dict:
-        with self._lock:
-            return {"status": "ok", "model": self._name, "requests": self._present()}
+    def health(self) -> dict[str, Any]:
+        return {"status": "ok", "model": self._name, "requests": self._here}
 
-    def models(self) -> dict:
+    def models(self) -> dict[str, Any]:
         return {"object": "list", "data": [self.model(self._name)]}
 
-    def model(self, name: str | None) -> dict:
+    def model(self, name: str | None) -> dict[str, Any]:
         """What is known of a model; None is the served one. Raises `Refused` (404) for a name it does not answer to."""
         if name is not None and name not in self._names and not _OPENAI_MODELS.fullmatch(name):
             raise Refused(
@@ -68,46 +68,38 @@ class Service:
             )
         return {"id": self._name, "object": "model", "created": self._began, "owned_by": "s2mlx"}
 
-    def voices(self) -> dict:
+    def voices(self) -> dict[str, Any]:
         return {"voices": [{"id": name, "name": name} for name in self._voices.names()]}
 
     @contextmanager
-    def place(self, gone: threading.Event) -> Iterator[None]:
-        """A place among the requests that are served or wait, while the block runs; `gone` frees it earlier. Raises
-        `Refused` (503) when all are taken."""
-        with self._lock:
-            if self._present() >= self._most:
-                raise Refused(
-                    503,
-                    f"{self._most} requests are being served or wait; try again later",
-                    code="server_busy",
-                    headers={"Retry-After": str(RETRY_SECONDS)},
-                )
-            self._here.append(gone)
+    def place(self) -> Iterator[None]:
+        """A place among the requests that are served or wait, while the block runs. Raises `Refused` (503) when all are
+        taken."""
+        if self._here >= self._most:
+            raise busy(f"{self._most} requests are being served or wait")
+        self._here += 1
         try:
             yield
         finally:
-            with self._lock:
-                self._here.remove(gone)
+            self._here -= 1
 
-    def speak(self, request: SpeechRequest, cancel: threading.Event) -> Speech:
-        """Returns when there is sound, or raises `Refused` with why there is none, or `Cancelled`. `cancel` ends it, and
-        is set when the `Speech` is closed early."""
+    async def speak(self, request: SpeechRequest) -> Speech:
+        """Returns when there is sound, or raises `Refused` with why there is none. To be closed; one that is cancelled
+        here is."""
         self.model(request.model)
+        cancel = threading.Event()
         try:
-            voice = self._voices.get(request.voice, cancel)
-            turn = self._turns.wait(cancel)
+            async with self._choosing:
+                voice = await asyncio.to_thread(self._voices.get, request.voice, cancel)
+            await self._engine.acquire()
             try:
-                return Speech(self._tts, request, voice, cancel, self._log, made=turn.end)
+                speech = Speech(self._tts, request, voice, cancel, self._log, made=self._engine.release)
             except BaseException:
-                turn.end()
+                self._engine.release()
                 raise
-        except (Refused, Cancelled):
-            raise
+            return await speech.begun()
         except S2Error as fault:
-            if cancel.is_set():
-                raise Cancelled from None
             raise refusal(fault) from fault
-
-    def _present(self) -> int:
-        return sum(not gone.is_set() for gone in self._here)
+        except BaseException:
+            cancel.set()
+            raise

@@ -1,14 +1,14 @@
 """Samples -> the bytes of a sound format, piece by piece: what one piece gives can be sent before the next is made.
 
 All formats but FLAC: many readers, libsndfile among them, take no FLAC whose length its header does not tell.
-
-Knows encoders; no files, no network.
 """
 
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class Encoded:
         self._pcm = codec.subtype.startswith("PCM")
         self._tape = _Tape() if codec.streams else _Whole()
         self._error = soundfile.LibsndfileError
-        keywords = _mp3_bitrate(own_rate) if codec.format == "MP3" else {}
+        keywords: dict[str, Any] = _mp3_bitrate(own_rate) if codec.format == "MP3" else {}
         if codec.format == "OGG":
             keywords = {"compression_level": OPUS_LEVEL}
         self._file = self._guard(
@@ -102,7 +102,7 @@ class Encoded:
         for block in blocks(samples, self._pcm):
             self._guard(self._file.write, block)
 
-    def _guard(self, call, *arguments, **keywords):
+    def _guard(self, call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         try:
             return call(*arguments, **keywords)
         except self._error as fault:
@@ -113,11 +113,11 @@ class _Tape:
     """The file that an encoder believes to write. What is at its end goes out; what would change bytes that are gone
     (the lengths in a header, when it is closed) is dropped."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._position = self._end = 0
         self._fresh = bytearray()
 
-    def write(self, data) -> int:
+    def write(self, data: bytes) -> int:
         if self._position == self._end:
             self._fresh += data
             self._end += len(data)
@@ -149,7 +149,7 @@ class _Whole(io.BytesIO):
         return self.getvalue()
 
 
-def _mp3_bitrate(rate: int) -> dict:
+def _mp3_bitrate(rate: int) -> dict[str, Any]:
     """libsndfile counts bit rates from the highest (level 0) to the lowest (level 1) of the MPEG version."""
     lowest, highest, wanted = (32, 320, 128) if rate >= 32_000 else (8, 160, 64)
     return {"bitrate_mode": "CONSTANT", "compression_level": (highest - wanted) / (highest - lowest)}
@@ -162,7 +162,10 @@ _CODECS = {
 }
 
 
-def encoder(format: str, rate: int):
+def encoder(format: str, rate: int) -> Wav | Pcm | Encoded:
     """The encoder of `wav`, `pcm`, `flac`, `mp3` or `opus` for samples at `rate` Hz."""
-    plain = {"wav": Wav, "pcm": Pcm}.get(format)
-    return plain(rate) if plain else Encoded(rate, _CODECS[format])
+    if format == "wav":
+        return Wav(rate)
+    if format == "pcm":
+        return Pcm(rate)
+    return Encoded(rate, _CODECS[format])

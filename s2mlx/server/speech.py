@@ -1,44 +1,44 @@
-"""The speech of one request: the engine's chunks -> bytes of a format, or events, as fast as the client takes them.
-
-Knows the Synthesizer's `stream`; no HTTP but the numbers of `Refused`.
-"""
+"""The speech of one request: the engine's chunks -> bytes of a format, or events, as fast as the client takes them."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
-from itertools import chain
+from collections.abc import AsyncIterator, Callable, Iterator
+from typing import Any
 
 from ..errors import GenerationError, S2Error, UsageError, VoiceError
-from ..results import CANCELLED, LENGTH, Stats
+from ..results import CANCELLED, LENGTH, AudioChunk, Stats
+from ..synthesizer import Synthesizer
 from ..voices import Voice
 from .ahead import Ahead
-from .protocol import Refused, SpeechRequest
+from .refused import Refused
 from .sound import encoder
-from .voices import Cancelled
+from .speech_request import SpeechRequest
 
 MOST_WAITING = 180.0  # seconds of sound that a slow client leaves here, 32 MB, before the model waits
 _SLICE = 48 * 1024  # bytes
 
 
 class Speech:
-    """The sound of one request, under way. Iterate over its bytes; `close` stops it, by setting `cancel`.
+    """The sound of one request, under way from when it is made, in the loop it is made in. Await `begun`, iterate over
+    its bytes; `close` stops it, by setting `cancel`.
 
-    made() is called when the engine has no more to do for it, which may be long before the client has all.
+    made() is called in the loop when the engine has no more to do for it, which may be long before the client has all.
     content_type; seed; `seconds` of sound handed over so far; `stats` of the engine.
     """
 
     def __init__(
         self,
-        tts,
+        tts: Synthesizer,
         request: SpeechRequest,
         voice: Voice,
         cancel: threading.Event,
-        log,
+        log: Callable[[str], None],
         made: Callable[[], None] = lambda: None,
     ):
         self._encoder = encoder(request.format, tts.sample_rate)
@@ -47,14 +47,18 @@ class Speech:
         self.stats, self._cut, self._cancel = Stats(), False, cancel
         self._samples = self._spoken = 0  # the second without pauses
         self._frame_samples, self._began, self._ahead = tts.frame_samples, time.monotonic(), Ahead()
+        self._first: AudioChunk | None = None
         chunks = tts.stream(request.text, voice=voice, options=request.options, cancel=cancel, lead=self._lead)
         self._ahead.take(chunks, made)
-        try:
-            self._first = self._until_sound()
-        except BaseException:
-            self.close()
-            raise
-        self._began = time.monotonic()
+
+    async def begun(self) -> Speech:
+        """Itself, when there is sound. Raises `Refused` if none comes, or what the model fails with."""
+        async for chunk in self._ahead:
+            self._look_at(chunk)
+            if len(chunk.samples):
+                self._first, self._began = chunk, time.monotonic()
+                return self
+        raise Refused(500, "the model ended the speech before its first sound; try another seed, or min_frames 20")
 
     @property
     def seed(self) -> int:
@@ -70,10 +74,11 @@ class Speech:
         count for no more than there is speech."""
         return min(self._samples, 2 * self._spoken) / self._rate
 
-    def __iter__(self) -> Iterator[bytes]:
-        """Raises `Cancelled`, or `S2Error` when the model fails amid speech."""
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        """Raises `S2Error` when the model fails amid speech."""
         pieces = self._pieces()
-        yield from self._as_events(pieces) if self._events else pieces
+        async for data in self._as_events(pieces) if self._events else pieces:
+            yield data
         if self._cut:
             self._log("the limit of frames, not the model, ended the speech of a request; max_frames raises it")
 
@@ -81,30 +86,32 @@ class Speech:
         if not self._ahead.ended:
             self._cancel.set()
 
-    def _until_sound(self):
-        for chunk in self._ahead:
-            self._check(chunk)
-            if len(chunk.samples):
-                return chunk
-        raise Refused(500, "the model ended the speech before its first sound; try another seed, or min_frames 20")
-
-    def _pieces(self) -> Iterator[bytes]:
-        for chunk in chain([self._first], self._ahead):
-            self._check(chunk)
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        """Encoding, which may take a while, is done beside the loop."""
+        async for chunk in self._chunks():
             self._samples += len(chunk.samples)
             self._spoken += chunk.frames * self._frame_samples
-            yield from _slices(self._encoder.add(chunk.samples))
-        yield from _slices(self._encoder.end())
+            for data in _slices(await asyncio.to_thread(self._encoder.add, chunk.samples)):
+                yield data
+        for data in _slices(await asyncio.to_thread(self._encoder.end)):
+            yield data
 
-    def _check(self, chunk) -> None:
+    async def _chunks(self) -> AsyncIterator[AudioChunk]:
+        if self._first is not None:
+            yield self._first
+        async for chunk in self._ahead:
+            self._look_at(chunk)
+            yield chunk
+
+    def _look_at(self, chunk: AudioChunk) -> None:
         self.stats = chunk.stats
-        if chunk.finish_reason == CANCELLED:
-            raise Cancelled
+        if chunk.finish_reason == CANCELLED:  # by the end of the engine: who cancels here does not read on
+            raise GenerationError("the model was closed")
         self._cut |= chunk.finish_reason == LENGTH
 
-    def _as_events(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    async def _as_events(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         try:
-            for data in pieces:
+            async for data in pieces:
                 yield _event({"type": "speech.audio.delta", "audio": base64.b64encode(data).decode()})
         except S2Error as fault:
             yield _event({"type": "error", **refusal(fault).body()})
@@ -128,7 +135,7 @@ def _slices(data: bytes) -> Iterator[bytes]:
         yield data[begin : begin + _SLICE]
 
 
-def _event(content: dict) -> bytes:
+def _event(content: dict[str, Any]) -> bytes:
     return b"data: " + json.dumps(content).encode() + b"\n\n"
 
 

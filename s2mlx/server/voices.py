@@ -1,4 +1,4 @@
-"""The name of a voice -> a voice that the served model takes. Knows saved voices; OpenAI's own are stood in for."""
+"""The name of a voice -> a voice that the served model takes. OpenAI's own are stood in for."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import numpy as np
 
 from ..errors import GenerationError, VoiceError
 from ..results import STOP
+from ..synthesizer import Synthesizer
 from ..text import SENTENCES_TO_READ, estimate_seconds
-from ..voices import Voice, VoiceLibrary, key, listed, printable
-from .protocol import Refused
+from ..voices import Voice, VoiceFitter, VoiceInfo, VoiceLibrary, key, listed, printable
+from .refused import Refused
 
 OPENAI = (
     "alloy",
@@ -35,11 +36,6 @@ OPENAI = (
 # its words take. What is within the first factor is not tried again.
 _TRIES, _WELL, _STILL = 3, 2, 3
 _MADE_UP = SENTENCES_TO_READ["en"][0]  # its words
-_POLL = 0.1  # seconds
-
-
-class Cancelled(Exception):
-    """The client is gone, or the server is stopping."""
 
 
 class Voices:
@@ -50,11 +46,16 @@ class Voices:
     clip: where the recording of the default voice lies, if it is kept, unless the library has it."""
 
     def __init__(
-        self, tts, library: VoiceLibrary, default: Voice | None, log: Callable[[str], None], clip: Path | None = None
+        self,
+        tts: Synthesizer,
+        library: VoiceLibrary,
+        default: Voice | None,
+        log: Callable[[str], None],
+        clip: Path | None = None,
     ):
         self._tts, self._library, self._log = tts, library, log
-        self._made: dict[str, Voice] = {}  # by fingerprint of what did not fit, or by one of OpenAI's names
-        self._making = threading.Lock()
+        self._fitter = VoiceFitter(tts, library)
+        self._made_up: dict[str, Voice] = {}  # by one of OpenAI's names
         self._explained: set[str] = set()
         self._default = None if default is None else self._fitting(default, None, clip)
 
@@ -63,8 +64,8 @@ class Voices:
         return [info.name for info in self._usable()]
 
     def get(self, name: str | None, cancel: threading.Event) -> Voice:
-        """Raises `Refused` for a name that means nothing here, `VoiceError` for a voice that cannot be used, and
-        `Cancelled`."""
+        """Raises `Refused` for a name that means nothing here, `VoiceError` for a voice that cannot be used,
+        `GenerationError` when the model cannot make it, or `cancel` was set meanwhile. One thread at a time."""
         saved = {key(known): known for known in self._library.names()}
         if name is not None and key(name.strip()) in saved:
             return self._fitting(self._library.get(saved[key(name.strip())]), cancel)
@@ -83,56 +84,36 @@ class Voices:
             chosen = builtin[number % len(builtin)]
             self._explain(name, f"{chosen} speaks")
             return self._fitting(self._library.get(chosen), cancel)
-        return self._made_up(OPENAI[number], cancel)
+        if OPENAI[number] not in self._made_up:
+            self._made_up[OPENAI[number]] = self._make_up(OPENAI[number], cancel)
+        return self._made_up[OPENAI[number]]
 
-    def _usable(self) -> list:
+    def _usable(self) -> list[VoiceInfo]:
         return [info for info in self._library.infos() if info.problem is None and self._fits(info)]
 
-    def _fits(self, info) -> bool:
-        if info.has_clip:
-            return True
+    def _fits(self, info: VoiceInfo) -> bool:
         try:
-            self._library.get(info.name).check(self._tts.config)
-        except VoiceError:
+            return info.has_clip or self._fitter.fits(self._library.get(info.name))
+        except VoiceError:  # it was removed, or damaged, meanwhile
             return False
-        return True
 
-    def _fitting(self, voice: Voice, cancel: threading.Event | None, beside: Path | None = None) -> Voice:
+    def _fitting(self, voice: Voice, cancel: threading.Event | None, clip: Path | None = None) -> Voice:
         """The voice, or, if it was made for another model, what this one makes of the clip that was kept with it."""
-        try:
-            voice.check(self._tts.config)
-            return voice
-        except VoiceError as fault:
-            clip = self._library.clip_of(voice)
-            if clip is None and beside is not None:
-                if not beside.is_file():
-                    raise VoiceError(f"{fault}, or put its clip beside it, as {beside}") from None
-                clip = beside
-            if clip is None:
-                raise
+        say = lambda: self._log(f"voice {voice.name} was made for another model: encoding its clip")
+        return self._fitter.fit(voice, clip=clip, cancel=cancel, on_making=say)
 
-        def clone() -> Voice:
-            self._log(f"voice {voice.name} was made for another model: encoding its clip")
-            return self._tts.clone(clip, voice.transcript, name=voice.name, cancel=cancel)
-
-        return self._once(voice.fingerprint, clone, cancel)
-
-    def _made_up(self, name: str, cancel: threading.Event) -> Voice:
+    def _make_up(self, name: str, cancel: threading.Event) -> Voice:
         """The model's own speech as a reference: what ends by itself and is about as long as its words take."""
-
-        def speak() -> Voice:
-            self._explain(name, "the model makes one up and keeps to it")
-            codes, off = None, _STILL
-            for attempt in range(_TRIES):
-                if off > _WELL and (found := self._attempt(crc32(name.encode()) + attempt, cancel)) and found[1] < off:
-                    codes, off = found
-            if codes is None:
-                raise Refused(
-                    500, f"the model made up no usable voice for {name}; ask for another, or save one", param="voice"
-                )
-            return Voice(codes, _MADE_UP, self._tts.sample_rate, self._tts.config.codebook_size, name)
-
-        return self._once(name, speak, cancel)
+        self._explain(name, "the model makes one up and keeps to it")
+        codes, off = None, float(_STILL)
+        for attempt in range(_TRIES):
+            if off > _WELL and (found := self._attempt(crc32(name.encode()) + attempt, cancel)) and found[1] < off:
+                codes, off = found
+        if codes is None:
+            raise Refused(
+                500, f"the model made up no usable voice for {name}; ask for another, or save one", param="voice"
+            )
+        return Voice(codes, _MADE_UP, self._tts.sample_rate, self._tts.config.codebook_size, name)
 
     def _attempt(self, seed: int, cancel: threading.Event) -> tuple[np.ndarray, float] | None:
         """The codes of one, and by which factor it is longer or shorter than its words take; None if it did not end by
@@ -142,29 +123,14 @@ class Voices:
         try:
             audio = self._tts.say(_MADE_UP, seed=seed, max_frames=most, cancel=cancel)
         except GenerationError as fault:
-            if cancel.is_set():
-                raise Cancelled from None
-            if fault.__cause__ is not None:  # out of memory: another seed needs as much
+            if cancel.is_set() or fault.__cause__ is not None:  # out of memory: another seed needs as much
                 raise
             return None
         if cancel.is_set():
-            raise Cancelled
+            raise GenerationError("cancelled")
         if audio.finish_reason != STOP:
             return None
         return audio.codes, max(audio.seconds / expected, expected / audio.seconds)
-
-    def _once(self, what: str, make: Callable[[], Voice], cancel: threading.Event | None) -> Voice:
-        """A voice that takes the model's time is made once, though several clients ask for it; who leaves meanwhile
-        does not wait. What went wrong is not kept."""
-        while not self._making.acquire(timeout=_POLL):
-            if cancel is not None and cancel.is_set():
-                raise Cancelled
-        try:
-            if what not in self._made:
-                self._made[what] = make()
-            return self._made[what]
-        finally:
-            self._making.release()
 
     def _explain(self, name: str | None, what: str) -> None:
         if name is not None and name not in self._explained:

@@ -1,7 +1,5 @@
 """A server with a fake model on a free port of this machine."""
 
-import threading
-
 import numpy as np
 import pytest
 
@@ -29,28 +27,22 @@ def library(tmp_path, monkeypatch):
 
 @pytest.fixture
 def start(tts, library):
-    """start(key=..., origins=..., only_here=..., **options of Service) -> a running Server, with lists of what it
+    """start(key=..., origins=..., **options of Service) -> a running Server with its `service`, and lists of what it
     told: `log_lines` and `faults`."""
     running = []
 
-    def start(key=None, origins=(), only_here=True, **options):
+    def start(key=None, origins=(), **options):
         log, faults = [], []
         server = Server("127.0.0.1", 0, log=log.append, fault=faults.append)
-        server.listen(
-            Service(tts, "fake", also=("Fake S2",), library=library, log=log.append, **options),
-            Access(key, origins, only_here),
-        )
         server.log_lines, server.faults = log, faults
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        running.append((server, thread))
+        server.service = Service(tts, "fake", also=("Fake S2",), library=library, log=log.append, **options)
+        server.start(server.service, Access(key, origins))
+        running.append(server)
         return server
 
     yield start
     tts.go.set()
-    for server, thread in running:
-        server.shutdown()
-        thread.join()
+    for server in running:
         server.stop()
         assert not server.faults
 
@@ -66,7 +58,7 @@ def connect():
     clients = []
 
     def connect(server):
-        clients.append(Client(server.server_address))
+        clients.append(Client(server.address))
         return clients[-1]
 
     yield connect

@@ -1,15 +1,17 @@
 """A client slower than the model: what waits for it is told and bounded, and pauses buy it no time."""
 
+import asyncio
 import math
 import threading
 import time
 
 import pytest
 
-from s2mlx.server import handler
+from s2mlx.errors import GenerationError
+from s2mlx.server import routes
 from s2mlx.server import speech as speech_module
-from s2mlx.server.protocol import SpeechRequest
 from s2mlx.server.service import Service
+from s2mlx.server.speech_request import SpeechRequest
 
 from .fakes import FRAME, RATE
 from .test_speech import HELLO, WAV, until
@@ -18,65 +20,88 @@ SECONDS = FRAME / RATE  # of a frame
 
 
 @pytest.fixture
-def speak(tts, library):
-    """speak() -> a Speech that nobody reads yet."""
-    cancel = threading.Event()
-    request = SpeechRequest("Hello.", voice="anna", format="wav")
-    yield lambda: Service(tts, "fake", library=library).speak(request, cancel)
-    cancel.set()
+async def speak(tts, library):
+    """await speak() -> a Speech that nobody reads yet."""
+    service, begun = Service(tts, "fake", library=library), []
+
+    async def speak():
+        begun.append(await service.speak(SpeechRequest("Hello.", voice="anna", format="wav")))
+        return begun[-1]
+
+    yield speak
+    for speech in begun:
+        speech.close()
 
 
-def test_what_waits_for_the_client_is_ahead_of_it(tts, speak):
+async def pieces(speech):
+    return [data async for data in speech]
+
+
+async def until_so(what):
+    """`until`, for what goes on in the same loop."""
+    await asyncio.to_thread(until, what)
+
+
+async def test_what_waits_for_the_client_is_ahead_of_it(tts, speak):
     tts.frames, tts.waiting_at = 20, 10
     tts.go.clear()
     began = time.monotonic()
-    speech = speak()
-    pieces, lead = iter(speech), tts.calls[0]["lead"]
-    until(lambda: speech._ahead.waiting > 8.5 * SECONDS)  # of ten that were made, one is in hand
+    speech = await speak()
+    more, lead = aiter(speech), tts.calls[0]["lead"]
+    await until_so(lambda: speech._ahead.waiting > 8.5 * SECONDS)  # of ten that were made, one is in hand
     for _ in range(9):
-        next(pieces)
+        await anext(more)
         ahead = lead()
         assert 10 * SECONDS - (time.monotonic() - began) <= ahead <= 10 * SECONDS
     tts.go.set()
-    assert len(list(pieces)) == 11
+    assert len([data async for data in more]) == 11
 
 
-def test_the_model_waits_for_a_client_that_does_not_read(tts, speak, monkeypatch):
+async def test_the_model_waits_for_a_client_that_does_not_read(tts, speak, monkeypatch):
     monkeypatch.setattr(speech_module, "MOST_WAITING", 20.5 * SECONDS)
     tts.frames = 300
-    speech = speak()
-    until(lambda: tts.calls[0]["lead"]() == math.inf)
+    speech = await speak()
+    await until_so(lambda: tts.calls[0]["lead"]() == math.inf)
     assert tts.made == 22  # one is in hand, and 21 wait
-    assert len(list(speech)) == 300 and tts.made == 300
+    assert len(await pieces(speech)) == 300 and tts.made == 300
 
 
-def test_who_stops_while_the_model_waits_ends_it(tts, speak, monkeypatch):
+async def test_who_stops_while_the_model_waits_ends_it(tts, speak, monkeypatch):
     monkeypatch.setattr(speech_module, "MOST_WAITING", 2.5 * SECONDS)
     tts.frames = 300
-    speech = speak()
-    until(lambda: tts.made == 4)
+    speech = await speak()
+    await until_so(lambda: tts.made == 4)
     speech.close()
-    until(lambda: tts.cancelled)
+    await until_so(lambda: tts.cancelled)
 
 
-def test_a_download_is_not_held_to_the_pace_of_speech(tts, speak):
+async def test_a_download_is_not_held_to_the_pace_of_speech(tts, speak):
     tts.frames, tts.pause = 80, 10
-    assert len(b"".join(speak())) == 44 + 80 * (FRAME + 10 * RATE) * 2
+    assert len(b"".join(await pieces(await speak()))) == 44 + 80 * (FRAME + 10 * RATE) * 2
 
 
-def test_pauses_count_for_no_more_than_speech(tts, speak):
+async def test_pauses_count_for_no_more_than_speech(tts, speak):
     tts.pause = 1
-    speech = speak()
-    list(speech)
+    speech = await speak()
+    await pieces(speech)
     assert speech.seconds == pytest.approx(4 * SECONDS + 4) and speech.pace == pytest.approx(8 * SECONDS)
     tts.pause = 0
-    speech = speak()
-    list(speech)
+    speech = await speak()
+    await pieces(speech)
     assert speech.pace == speech.seconds
 
 
+async def test_a_model_that_is_closed_amid_the_speech_does_not_end_it_as_if_it_were_whole(tts, speak):
+    tts.frames, tts.waiting_at = 20, 2
+    tts.go.clear()
+    speech = await speak()
+    speech._cancel.set()
+    with pytest.raises(GenerationError):
+        await pieces(speech)
+
+
 def test_a_slow_reader_of_pauses_is_let_go(tts, client, monkeypatch):
-    monkeypatch.setattr(handler, "PATIENCE", -1.0)
+    monkeypatch.setattr(routes, "PATIENCE", -1.0)
     tts.pause = 1
     client.post(HELLO)
     client.head()

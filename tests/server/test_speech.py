@@ -14,7 +14,7 @@ from s2mlx.audio.files import pcm16, stream_wav_header
 from s2mlx.errors import GenerationError, ModelError, UsageError
 from s2mlx.options import Options
 from s2mlx.results import LENGTH
-from s2mlx.server import handler, outgoing
+from s2mlx.server import connection, routes
 
 from .fakes import FRAME, RATE
 
@@ -147,19 +147,19 @@ def test_requests_are_served_in_the_order_they_came(tts, server, connect):
 
 
 def test_who_leaves_while_waiting_is_let_go_at_once(tts, server, connect):
-    """Thread and all: the engine, which is busy, would not notice before its turn."""
+    """The engine, which is busy, would not notice before its turn."""
     tts.go.clear()
     connect(server).post(HELLO)
     until(lambda: tts.calls)
     leaving = connect(server).post({**HELLO, "input": "Second."})
     until(lambda: server.service.health()["requests"] == 2)
     leaving.close()
-    until(lambda: len(server._handlers) == 1)
+    until(lambda: server.service.health()["requests"] == 1)
     assert any("left before its first sound" in line for line in server.log_lines) and len(tts.calls) == 1
 
 
 def test_a_slow_reader_is_let_go(tts, server, connect, monkeypatch):
-    monkeypatch.setattr(outgoing, "WRITE_SECONDS", 0.2)
+    monkeypatch.setattr(connection, "WRITE_SECONDS", 0.2)
     tts.frames = 3000  # 12 MB, more than sockets hold
     slow, other = connect(server), connect(server)
     slow.post({**HELLO, "input": "Slow."})
@@ -170,7 +170,7 @@ def test_a_slow_reader_is_let_go(tts, server, connect, monkeypatch):
 
 
 def test_a_reader_must_keep_half_the_pace(tts, server, client, monkeypatch):
-    monkeypatch.setattr(handler, "PATIENCE", -1000.0)
+    monkeypatch.setattr(routes, "PATIENCE", -1000.0)
     client.post(HELLO)
     client.head()
     with pytest.raises(ConnectionError):

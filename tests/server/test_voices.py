@@ -1,5 +1,6 @@
 """Whose voice speaks: saved ones, the default, stand-ins for OpenAI's, and voices of other models made again."""
 
+import asyncio
 import threading
 
 import numpy as np
@@ -10,9 +11,8 @@ from s2mlx.cli.serve import _default_voice
 from s2mlx.errors import GenerationError, VoiceError
 from s2mlx.files import folders
 from s2mlx.results import LENGTH, STOP
-from s2mlx.server.protocol import SpeechRequest
 from s2mlx.server.service import Service
-from s2mlx.server.voices import Cancelled
+from s2mlx.server.speech_request import SpeechRequest
 from s2mlx.voices import Voice
 
 from .fakes import BOOKS, RATE
@@ -103,8 +103,8 @@ def test_a_voice_is_not_tried_again_without_memory(tts, client):
     assert client.post({**HELLO, "voice": "alloy"}).answer().status == 500 and len(tts.said) == 1
 
 
-def test_who_leaves_while_another_has_a_voice_made_does_not_wait(tts, library, monkeypatch):
-    begun, ready, gone = threading.Event(), threading.Event(), threading.Event()
+async def test_who_leaves_while_another_has_a_voice_made_does_not_wait(tts, library, monkeypatch):
+    begun, ready = threading.Event(), threading.Event()
     library.add("kept", Voice(FOREIGN, "Words."), clip=CLIP)
     clone = tts.clone
 
@@ -115,15 +115,34 @@ def test_who_leaves_while_another_has_a_voice_made_does_not_wait(tts, library, m
 
     monkeypatch.setattr(tts, "clone", slowly)
     service = Service(tts, "fake", library=library)
-    first = threading.Thread(target=service.speak, args=(SpeechRequest("Hello.", voice="kept"), threading.Event()))
-    first.start()
-    assert begun.wait(10)
-    gone.set()
-    with pytest.raises(Cancelled):
-        service.speak(SpeechRequest("Hello.", voice="kept"), gone)
+    first, second = (asyncio.create_task(service.speak(SpeechRequest("Hello.", voice="kept"))) for _ in range(2))
+    assert await asyncio.to_thread(begun.wait, 10)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    assert not first.done()
     ready.set()
-    first.join()
+    (await first).close()
     assert tts.cloned == ["kept"]
+
+
+async def test_who_leaves_while_its_voice_is_made_ends_the_making(tts, library, monkeypatch):
+    begun, ended = threading.Event(), threading.Event()
+
+    def cancelled(*_, cancel, **__):
+        begun.set()
+        assert cancel.wait(10)
+        ended.set()
+        raise GenerationError("cancelled")
+
+    library.add("kept", Voice(FOREIGN, "Words."), clip=CLIP)
+    monkeypatch.setattr(tts, "clone", cancelled)
+    request = asyncio.create_task(Service(tts, "fake", library=library).speak(SpeechRequest("Hello.", voice="kept")))
+    assert await asyncio.to_thread(begun.wait, 10)
+    request.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await request
+    assert await asyncio.to_thread(ended.wait, 10)
 
 
 def test_a_voice_of_another_model_is_made_again_from_its_clip(tts, client, library):
@@ -135,17 +154,6 @@ def test_a_voice_of_another_model_is_made_again_from_its_clip(tts, client, libra
     for _ in range(2):
         assert client.post({**HELLO, "voice": "kept"}).answer().status == 200
     assert tts.cloned == ["kept"]
-
-
-def test_cancelling_amid_the_making_of_a_voice_is_no_fault_of_the_request(tts, library, monkeypatch):
-    def cancelled(*_, cancel, **__):
-        cancel.set()
-        raise GenerationError("cancelled")
-
-    library.add("kept", Voice(FOREIGN, "Words."), clip=CLIP)
-    monkeypatch.setattr(tts, "clone", cancelled)
-    with pytest.raises(Cancelled):
-        Service(tts, "fake", library=library).speak(SpeechRequest("Hello.", voice="kept"), threading.Event())
 
 
 def test_a_default_voice_of_another_model_is_made_again_from_its_clip(tts, library, start, connect):

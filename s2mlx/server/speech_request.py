@@ -1,49 +1,25 @@
-"""OpenAI's speech request as JSON, read strictly, and the errors in OpenAI's form. Knows no sockets and no model."""
+"""OpenAI's speech request: read from JSON, and checked."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn, cast
 
 from ..errors import UsageError
-from ..options import Options
+from ..options import KNOBS, Options
+from .refused import Refused
 
 MOST_CHARACTERS = 16_384  # OpenAI allows 4096
-_LONGEST_PAUSE = 10_000  # ms; a letter may be a paragraph, with a pause after it
 _LONGEST_NAME = 256  # characters: comparing names brings accents into order, which takes the square of their number
 STREAMABLE = ("mp3", "opus", "flac", "wav", "pcm")
 _STREAM_FORMATS = ("audio", "sse")
-# Ours beyond OpenAI's: fields of Options, checked there, and the JSON types that each may have.
-_OPTIONS = {
-    "temperature": (int, float),
-    "top_p": (int, float),
-    "top_k": int,
-    "seed": int,
-    "max_frames": int,
-    "min_frames": int,
-    "pause_ms": int,
-}
-_FIELDS = ("model", "input", "voice", "response_format", "speed", "stream_format", "instructions", *_OPTIONS)
-
-
-class Refused(Exception):
-    """A request that gets an error for an answer: an HTTP status and what OpenAI's clients read from the body."""
-
-    def __init__(
-        self,
-        status: int,
-        message: str,
-        *,
-        param: str | None = None,
-        code: str | None = None,
-        headers: dict[str, str] | None = None,
-    ):
-        super().__init__(message)
-        self.status, self.param, self.code, self.headers = status, param, code, headers or {}
-
-    def body(self) -> dict:
-        kind = "invalid_request_error" if self.status < 500 else "server_error"
-        return {"error": {"message": str(self), "type": kind, "param": self.param, "code": self.code}}
+# Ours beyond OpenAI's. A letter may be a paragraph, with a pause after it.
+_KNOBS = {
+    name: KNOBS[name] for name in ("temperature", "top_p", "top_k", "seed", "max_frames", "min_frames", "pause_ms")
+} | {"pause_ms": replace(KNOBS["pause_ms"], most=10_000)}
+_FIELDS = ("model", "input", "voice", "response_format", "speed", "stream_format", "instructions", *_KNOBS)
+Fields = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -75,7 +51,7 @@ def parse_speech(body: bytes) -> SpeechRequest:
     )
 
 
-def _object(body: bytes) -> dict:
+def _object(body: bytes) -> Fields:
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError as fault:
@@ -86,17 +62,17 @@ def _object(body: bytes) -> dict:
         raise Refused(400, f"the body is not valid JSON: {fault}") from None
     if not isinstance(value, dict):
         raise Refused(400, 'the body must be a JSON object such as {"input": "Hello.", "voice": "alloy"}')
-    return value
+    return cast(Fields, value)
 
 
-def _no_constant(word: str):
+def _no_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a JSON number")
 
 
-def _check_unsupported(fields: dict) -> None:
+def _check_unsupported(fields: Fields) -> None:
     """What OpenAI's engine can do and this one cannot is refused, rather than left undone."""
     speed = fields.get("speed", 1)
-    if not _is(speed, (int, float)):
+    if not isinstance(speed, (int, float)) or isinstance(speed, bool):
         raise _wrong("speed", "speed must be a number")
     if speed != 1:
         raise _wrong("speed", "this model speaks at its own pace: speed must be 1.0 or left out")
@@ -110,7 +86,7 @@ def _check_unsupported(fields: dict) -> None:
         raise _wrong("response_format", f"aac cannot be made here; take one of {', '.join(STREAMABLE)}")
 
 
-def _text(fields: dict) -> str:
+def _text(fields: Fields) -> str:
     text = _string(fields, "input")
     if text is None or not text.strip():
         raise _wrong("input", "there is nothing to say: give the text as input")
@@ -123,7 +99,7 @@ def _text(fields: dict) -> str:
     return text
 
 
-def _voice(fields: dict) -> str | None:
+def _voice(fields: Fields) -> str | None:
     """A name, or OpenAI's form of one's own voices, {"id": name}."""
     voice = fields.get("voice")
     if isinstance(voice, dict) and voice.keys() == {"id"}:
@@ -135,30 +111,22 @@ def _voice(fields: dict) -> str | None:
     return _clean(voice, "voice")
 
 
-def _options(fields: dict) -> Options:
-    given = {name: fields[name] for name in _OPTIONS if name in fields}
-    for name, value in given.items():
-        if not _is(value, _OPTIONS[name]):
-            raise _wrong(name, f"{name} must be a {'whole number' if _OPTIONS[name] is int else 'number'}")
-    if not 0 <= given.get("pause_ms", 0) <= _LONGEST_PAUSE:
-        raise _wrong("pause_ms", f"pause_ms must be between 0 and {_LONGEST_PAUSE}, not {given['pause_ms']}")
+def _options(fields: Fields) -> Options:
     try:
-        return Options(**given)
-    except UsageError as fault:
-        at_fault = next((name for name in given if str(fault).startswith(name + " ")), None)
-        raise _wrong(at_fault, str(fault)) from None
-    except OverflowError:  # a whole number too large for a float
-        raise Refused(400, "a number in the request is too large") from None
+        return Options(**{name: knob.check(fields[name]) for name, knob in _KNOBS.items() if name in fields})
+    except UsageError as fault:  # begins with the name
+        name = str(fault).partition(" ")[0]
+        raise _wrong(name if name in _KNOBS else None, str(fault)) from None
 
 
-def _choice(fields: dict, name: str, choices: tuple[str, ...], default: str) -> str:
+def _choice(fields: Fields, name: str, choices: tuple[str, ...], default: str) -> str:
     value = fields.get(name, default)
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise _wrong(name, f"{name} must be one of {', '.join(choices)}")
     return value
 
 
-def _string(fields: dict, name: str) -> str | None:
+def _string(fields: Fields, name: str) -> str | None:
     value = fields.get(name)
     if value is not None and not isinstance(value, str):
         raise _wrong(name, f"{name} must be a string")
@@ -175,10 +143,6 @@ def _clean(value: str | None, name: str) -> str | None:
         except UnicodeEncodeError as fault:
             raise _wrong(name, f"{name} holds half of a surrogate pair (character {fault.start})") from None
     return value
-
-
-def _is(value, types) -> bool:
-    return isinstance(value, types) and not isinstance(value, bool)
 
 
 def _wrong(param: str | None, message: str, code: str | None = None) -> Refused:

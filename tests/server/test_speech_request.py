@@ -5,7 +5,8 @@ import json
 import pytest
 
 from s2mlx.options import Options
-from s2mlx.server.protocol import MOST_CHARACTERS, Refused, SpeechRequest, parse_speech
+from s2mlx.server.refused import Refused
+from s2mlx.server.speech_request import MOST_CHARACTERS, SpeechRequest, parse_speech
 
 
 def parse(**fields):
@@ -98,7 +99,7 @@ def test_what_is_no_json_object(body, words):
 
 
 def test_the_longest_input_fits_the_body_limit():
-    from s2mlx.server.incoming import BODY_BYTES
+    from s2mlx.server.routes import BODY_BYTES
 
     body = json.dumps({"input": "\U0001f600" * MOST_CHARACTERS}).encode()
     assert len(body) < BODY_BYTES and len(parse_speech(body).text) == MOST_CHARACTERS
