@@ -35,14 +35,27 @@ def configure(parser) -> None:
         yields_to=("model",),
         help="a model of random weights instead: full has S2 Pro's widths, few layers and takes 2 GB of disk",
     )
-    parser.option("--layers", type=int, default=2, metavar="N", help="of --synthetic full; default 2")
+    parser.option(
+        "--layers",
+        type=int,
+        default=2,
+        metavar="N",
+        only=(lambda args: args.synthetic == "full", "is of --synthetic full"),
+        help="of --synthetic full; default 2",
+    )
     parser.option(
         "--type",
         default="q8_0",
         metavar="TYPE,...",
+        only=(lambda args: args.synthetic is not None, "is of --synthetic"),
         help="of --synthetic, each in turn: q8_0, q6_k, q4_k_m, f16, ...; default q8_0",
     )
-    parser.option("--nodes", action="store_true", help="list the kinds of graph nodes too")
+    parser.option(
+        "--nodes",
+        action="store_true",
+        only=(lambda args: not args.json, "is of the report; --json has the nodes already"),
+        help="list the kinds of graph nodes too",
+    )
     parser.option(
         "--chips", action="store_true", help="only print what each Apple chip's memory allows at best, for S2 Pro"
     )
@@ -55,8 +68,8 @@ def run(args, console) -> int:
     for name in ("frames", "prompt", "layers"):
         if getattr(args, name) < 1:
             raise UsageError(f"--{name} must be at least 1")
-    if args.stream < 0:
-        raise UsageError("--stream takes a number of minutes")
+    if "stream" in args.given and args.stream < 1:
+        raise UsageError("--stream takes a number of minutes, at least 1")
     results = [_measured(path, args, console) for path in _models(args, console)]
     console.clear()
     if args.json:
@@ -112,6 +125,10 @@ def _measured(path: Path, args, console) -> dict:
 
 
 def _chips(args) -> int:
+    if idle := args.given - {"chips", "json", "debug", "quiet"}:
+        raise UsageError(f"--chips measures nothing: leave out --{sorted(idle)[0].replace('_', '-')}")
+    if args.name is not None:
+        raise UsageError(f"--chips is about S2 Pro: leave out {args.name}")
     from ..bench import machine
 
     print(json.dumps(machine.chips()) if args.json else machine.chips_table())
@@ -119,7 +136,10 @@ def _chips(args) -> int:
 
 
 def _sizes(text: str) -> tuple[int, ...]:
-    sizes = tuple(int(part) for part in text.split(","))
+    try:
+        sizes = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        sizes = (0,)
     if min(sizes) < 1:
-        raise argparse.ArgumentTypeError("sizes are at least 1")
+        raise argparse.ArgumentTypeError(f"takes whole numbers above 0 with commas between, not {text!r}")
     return sizes

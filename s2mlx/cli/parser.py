@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import UsageError
@@ -33,6 +34,7 @@ class _Setting:
     choices: tuple | None
     default: object
     yields_to: tuple[str, ...]
+    only: tuple[Callable[[argparse.Namespace], bool], str] | None  # when it means something, and that in words
 
 
 class Parser(argparse.ArgumentParser):
@@ -67,7 +69,7 @@ class Parser(argparse.ArgumentParser):
         """Declare an option that means the same in every command that has it. `default` applies when nothing gives it."""
         self._declare(True, *flags, **kwargs)
 
-    def _declare(self, shared, *flags, default=None, yields_to=(), help, **kwargs):
+    def _declare(self, shared, *flags, default=None, yields_to=(), only=None, help, **kwargs):
         action = kwargs.get("action", "store")
         kind = {"store": "value", "append": "list"}.get(action, "flag")
         argument = self.add_argument(*flags, default=None, help=argparse.SUPPRESS, **kwargs)
@@ -87,6 +89,7 @@ class Parser(argparse.ArgumentParser):
                 tuple(kwargs["choices"]) if "choices" in kwargs else None,
                 False if kind == "flag" and default is None else default,
                 tuple(yields_to),
+                only,
             )
         )
 
@@ -148,7 +151,15 @@ class Parser(argparse.ArgumentParser):
         for setting in self._settings:
             if setting.dest not in args.sources:
                 setattr(args, setting.dest, setting.default)
+        self._refuse_idle(args)
         return args
+
+    def _refuse_idle(self, args):
+        """An option that means nothing beside the others was a misunderstanding: no option is ever ignored. Variables and
+        the defaults file, which are for many commands, are left aside where they do not apply."""
+        for setting in self._settings:
+            if setting.dest in args.given and setting.only and not setting.only[0](args):
+                self.error(f"{setting.flags} {setting.only[1]}; leave it out, or add what it needs")
 
     def _open(self, args, chosen):
         """The settings that a weaker source may still give: neither chosen themselves, nor against one that is."""

@@ -28,6 +28,7 @@ def configure(parser) -> None:
         "--language",
         choices=languages(),
         metavar="CODE",
+        only=(lambda args: args.text is None, "chooses the sentence that is shown, and --text gives one"),
         help=f"of the sentence that is shown: {', '.join(languages())}; default: yours, else en",
     )
     parser.option("--seconds", type=float, metavar="S", help="record S seconds; default: until Enter, at most 30")

@@ -1,7 +1,9 @@
 """Options, their environment variables, and usage errors."""
 
+import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -249,3 +251,46 @@ def test_every_knob_is_an_option_of_say(run, tts, player):
     ]
     assert run("say", "Hi.", *argv).code == 0
     assert tts.calls[-1]["options"] == Options(**words) and set(words) == set(KNOBS)
+
+
+# --- no option is ever ignored --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ("bench", "--layers", "5"),
+        ("bench", "--synthetic", "tiny", "--layers", "5"),
+        ("bench", "--type", "q2_k"),
+        ("bench", "--nodes", "--json"),
+        ("bench", "--stream", "0"),
+        ("bench", "--chips", "--frames", "3"),
+        ("record", "me", "--text", "Hello.", "--language", "de", "--seconds", "5"),
+        ("say", "Hello.", "--raw"),
+        ("say", "Hello.", "-o", "a.wav", "-a", "1"),
+        ("say", "Hello.", "-f", "text.txt"),
+        ("say", "Hello.", "--ref-text", "Words."),
+        ("say", "Hello.", "-v", "anna", "--ref", "clip.wav", "--ref-text", "Words."),
+    ],
+)
+def test_what_does_not_apply_is_refused(run, tts, argv):
+    result = run(*argv)
+    assert result.code == 2 and not tts.loaded, result.err
+
+
+def test_conditions_are_for_the_command_line_only(run, monkeypatch):
+    """A variable in a profile is for many runs: where it does not apply it is left aside."""
+    monkeypatch.setenv("S2MLX_BENCH_LAYERS", "5")
+    assert "no such file" in run("bench", "nowhere.gguf").error
+
+
+def test_every_option_is_given_in_some_test():
+    """What no test gives may do nothing."""
+    given = "\n".join(path.read_text() for path in (Path(__file__).parents[1]).rglob("test_*.py"))
+    for parser in parsers():
+        for setting in parser.settings:
+            flags = [re.escape(flag) for flag in setting.flags.split("/")]
+            names = [re.escape(name) for name in (setting.own, setting.variable)]
+            knob = rf'"{setting.dest}"'
+            found = re.search("|".join([*(rf'["\s]{f}["\s=]' for f in flags), *names, knob]), given)
+            assert found, f"{parser.prog} {setting.flags}"
