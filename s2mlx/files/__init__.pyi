@@ -9,6 +9,7 @@ from .folders import autosave_dir as autosave_dir
 from .folders import config_dir as config_dir
 from .folders import state_dir as state_dir
 from .folders import voices_dir as voices_dir
+from .locks import locked as locked
 from .npy import npy_bytes as npy_bytes
 from .npy import read_npy as read_npy
 from .plain_text import LARGEST_TEXT as LARGEST_TEXT

@@ -13,11 +13,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
-import fcntl
 import os
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,7 @@ import numpy as np
 from ..errors import VoiceError
 from ..files import folders
 from ..files.atomic import write_bytes
+from ..files.locks import locked
 from .files import CLIP, VOICE, VoiceFiles, clip_beside, clip_of_file, is_bare, stem
 from .names import check_name, key, listed, printable
 from .trash import RemovedVoice, Trash
@@ -68,16 +69,16 @@ class VoiceLibrary:
 
     def infos(self) -> list[VoiceInfo]:
         """What `info` says of each of `names()`."""
-        with self._lock(shared=True):
+        with self._lock(reading=True):
             return [self._info(entry) for entry in self._entries()]
 
     def info(self, name: str) -> VoiceInfo:
         """What a list shows of a voice. A broken one is described, not raised."""
-        with self._lock(shared=True):
+        with self._lock(reading=True):
             return self._info(self._find(name))
 
     def get(self, name: str) -> Voice:
-        with self._lock(shared=True):
+        with self._lock(reading=True):
             return self._load(self._find(name))
 
     def resolve(self, spec: str) -> Voice:
@@ -90,7 +91,7 @@ class VoiceLibrary:
         """The recording a voice was made from, float32 [n] at the voice's rate; None when it was not kept."""
         from ..audio.files import read_audio
 
-        with self._lock(shared=True):
+        with self._lock(reading=True):
             entry = self._find(name)
             if not entry.has_clip:
                 return None
@@ -107,7 +108,7 @@ class VoiceLibrary:
 
     def removed(self) -> list[RemovedVoice]:
         """What `restore` can bring back (name, token, time of removal), the newest first."""
-        with self._os_errors("cannot read the trash"), self._lock(shared=True):
+        with self._os_errors("cannot read the trash"), self._lock(reading=True):
             return self._trash.content()
 
     # --- changing ------------------------------------------------------------------------------------------------
@@ -191,7 +192,7 @@ class VoiceLibrary:
 
         clip: with the recording it was made from, as NAME.flac beside it; VoiceError if it was not kept."""
         path = Path(path)
-        with self._lock(shared=True):
+        with self._lock(reading=True):
             entry = self._find(name)
             voice = self._load(entry)
             if clip and not entry.has_clip:
@@ -289,23 +290,20 @@ class VoiceLibrary:
                 shutil.rmtree(path, ignore_errors=True)
 
     @contextlib.contextmanager
-    def _lock(self, shared: bool = False):
-        """Hold off other processes and threads. Reading makes no lock file: without one nobody has written yet."""
+    def _lock(self, reading: bool = False) -> Iterator[None]:
+        """Hold off other processes and threads. Reading makes no lock file: without one nobody has written yet, and
+        where none may be opened nobody writes."""
         path = self.folder / _LOCK
-        try:
-            handle = os.open(path, os.O_RDONLY if shared else os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError:
-            if not shared and self.folder.is_dir():
-                raise
+        with contextlib.ExitStack() as held:
+            if path.exists() or not reading and self.folder.is_dir():
+                try:
+                    held.enter_context(locked(path))
+                except TimeoutError:
+                    raise VoiceError(f"another program holds the voices in {self.folder}; try again later") from None
+                except OSError:
+                    if not reading:
+                        raise
             yield
-            return
-        try:
-            # Some network file systems have no locks; there the renames alone keep voices whole.
-            with contextlib.suppress(OSError):
-                fcntl.flock(handle, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-            yield
-        finally:
-            os.close(handle)
 
     @contextlib.contextmanager
     def _os_errors(self, what: str, folder: Path | None = None):

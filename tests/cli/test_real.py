@@ -142,7 +142,7 @@ def test_an_interrupted_file_holds_the_passes_that_ended(tmp_path, model):
         stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    while not any(part.stat().st_size > 44 for part in tmp_path.glob(".s2mlx-*")):
+    while not any(part.stat().st_size > 44 for part in tmp_path.glob(".out.wav.*")):
         assert process.poll() is None
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

@@ -265,7 +265,7 @@ def test_save_is_whole_or_nothing(tmp_path, monkeypatch):
 
 
 def test_save_where_nothing_can_be(tmp_path):
-    with pytest.raises(VoiceError, match="No such file"):
+    with pytest.raises(VoiceError, match="there is no folder"):
         voice().save(tmp_path / "no" / "v.s2voice")
     with pytest.raises(VoiceError, match="null"):
         voice().save("a\0b.s2voice")
