@@ -11,6 +11,7 @@ import pytest
 import s2mlx
 from s2mlx.audio.rates import resample
 from s2mlx.errors import ModelError
+from s2mlx.files.folders import assets_dir
 from s2mlx.weights.catalog import DEMO, find_model
 
 SENTENCES = [
@@ -35,6 +36,10 @@ def hear():
     return words
 
 
+def voices():
+    return list((assets_dir() / "nano").glob("*.s2voice"))
+
+
 def spelled(text):
     return re.sub(r"[^a-z ]", " ", text.lower().replace("'", "").replace("7", "seven")).split()
 
@@ -57,6 +62,31 @@ def test_three_sentences_are_understood(hear):
             assert audio.finish_reason == "stop"
             shares.append(heard_share(spelled(text), hear(audio.samples, audio.sample_rate)))
     assert sum(shares) / len(shares) > 0.8, shares
+
+
+LONG = (
+    "A gentle wind carried the smell of pine over the valley. Seven sailors waited beside the harbor wall. "
+    "Their captain studied a faded map by candle light."
+)
+
+
+def test_a_clone_from_ten_seconds_says_the_text_and_not_its_reference(hear):
+    try:
+        found = find_model(DEMO)
+    except ModelError as fault:
+        pytest.skip(str(fault))
+    with s2mlx.load(found.path) as tts:
+        clip = tts.say(LONG, voice=min(voices()), seed=1)
+        assert 8 < clip.seconds < 14
+        clone = tts.clone((clip.samples, clip.sample_rate), LONG)
+        heard = [
+            spelled(" ".join(hear(a.samples, a.sample_rate)))
+            for a in (tts.say(t, voice=clone, seed=1) for t in SENTENCES)
+        ]
+    shares = [heard_share(spelled(text), words) for text, words in zip(SENTENCES, heard)]
+    assert sum(shares) / len(shares) > 0.8, heard
+    only_there = {word for word in spelled(LONG) if len(word) > 4} - set(spelled(" ".join(SENTENCES)))
+    assert not only_there & set(sum(heard, [])), heard
 
 
 def test_noise_is_not_understood(hear):

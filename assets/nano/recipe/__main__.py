@@ -7,16 +7,17 @@ each stage measured. Training takes about two hours on one CPU core.
 import shutil
 import sys
 
-from . import codes, config, corpus, export, lexicon, make_tokenizer, train_ar, train_decoder, train_encoder, voices
+from . import codes, config, corpus, export, lexicon, make_tokenizer, references
+from . import train_ar, train_clone, train_decoder, train_encoder, voices
 
 VOICE_FILES = ("*.s2voice", "*.flac")
 
 
-def finished(name, steps):
+def finished(name, steps, counter="step"):
     import torch
 
     path = config.work(name)
-    return path.exists() and torch.load(path, weights_only=False)["step"] >= steps
+    return path.exists() and torch.load(path, weights_only=False).get(counter, 0) >= steps
 
 
 def ship():
@@ -41,6 +42,8 @@ STAGES = {  # name: (is it done?, what to do)
     "decoder": (lambda: finished("decoder.pt", train_decoder.STEPS), train_decoder.run),
     "ar": (lambda: finished("ar.pt", train_ar.STEPS), train_ar.run),
     "encoder": (lambda: finished("encoder.pt", train_encoder.STEPS), train_encoder.run),
+    "references": (exists("references.npz"), references.run),
+    "cloning": (lambda: finished("ar.pt", train_clone.STEPS, "cloning"), train_clone.run),
     "export": (lambda: False, export.run),
     "voices": (lambda: False, voices.run),
     "ship": (lambda: False, ship),

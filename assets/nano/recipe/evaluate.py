@@ -1,11 +1,15 @@
 """Prints the gates' figures, measured on the shipped files through the product's own command.
 
-    python -m recipe.evaluate [speech] [longer] [voices] [vocoder] [codec] [speaker] [outside] [speed] [--short]
+    python -m recipe.evaluate [GATE ...] [--model FILE] [--texts N] [--short]
 
-Run in assets/nano with the recipe's requirements; `s2mlx` must be on the PATH (or named by S2MLX). Gates that need a
-reference clip make it with flite. --short: three sentences for "speech" alone, as CI runs it.
+Gates: speech longer voices vocoder codec speaker outside speed clones empty pitch. Run in assets/nano with the recipe's
+requirements; `s2mlx` must be on the PATH (or named by S2MLX), and for the last three installed. Gates that need a
+reference clip make it with flite.
+--model: another GGUF file than the shipped one, to set its figures beside these; a tokenizer.json lies beside it.
+--texts: how many texts each clone says (6). --short: three sentences for "speech" alone, as CI runs it.
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -18,12 +22,13 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from . import asr, config, speakers, vocoder
+from . import asr, config, evaluate_clones, speakers, vocoder
 from .held_out import EVERYDAY, HARDER, LONGER
 
 COMMAND = os.environ.get("S2MLX") or shutil.which("s2mlx") or "s2mlx"
 MODEL = config.SHIPPED / "s2-nano.gguf"
 SEED = 1
+TEXTS = 6  # that each clone says
 
 
 def product(*arguments):
@@ -208,6 +213,18 @@ def speed(folder):
     )
 
 
+def loaded(gate, *arguments):
+    """A gate that keeps the model loaded: many short requests."""
+
+    def run(folder):
+        import s2mlx
+
+        with s2mlx.load(MODEL) as tts:
+            gate(tts, report, *arguments)
+
+    return run
+
+
 GATES = dict(
     speech=speech,
     longer=longer,
@@ -217,16 +234,30 @@ GATES = dict(
     speaker=speaker,
     outside=outside,
     speed=speed,
+    clones=loaded(evaluate_clones.clones, TEXTS),
+    empty=loaded(evaluate_clones.empty),
+    pitch=loaded(evaluate_clones.pitch),
 )
 
 
 def main(arguments):
+    global MODEL
+    parser = argparse.ArgumentParser(prog="python -m recipe.evaluate")
+    parser.add_argument("gates", nargs="*", metavar="GATE")
+    parser.add_argument("--model", type=Path, default=MODEL)
+    parser.add_argument("--texts", type=int, default=TEXTS)
+    parser.add_argument("--short", action="store_true")
+    args = parser.parse_args(arguments)
+    if unknown := set(args.gates) - set(GATES):
+        parser.error(f"no gate {', '.join(sorted(unknown))}; there are {', '.join(GATES)}")
+    MODEL = args.model
+    gates = GATES | {"clones": loaded(evaluate_clones.clones, args.texts)}
     with tempfile.TemporaryDirectory() as folder:
-        if "--short" in arguments:
+        if args.short:
             wer, ended = spoken("speech", EVERYDAY[3:6], Path(folder))
             return 0 if ended and wer <= 0.3 else 1
-        for name in [a for a in arguments if a in GATES] or GATES:
-            GATES[name](Path(folder))
+        for name in args.gates or gates:
+            gates[name](Path(folder))
     return 0
 
 

@@ -88,3 +88,13 @@ Bright sparks flew from the blacksmith's forge.
 Twelve geese crossed the muddy field in a line.
 The sailor coiled a rope around the thick post.
 """.strip().splitlines()
+
+# What the clips of `evaluate clones` say: the first, the first two, four and six are about 3, 6, 11 and 16 seconds.
+REFERENCE = """
+The farmer sold his oldest horse to a merchant.
+A gentle wind carried the smell of pine over the valley.
+Seven sailors waited beside the harbor wall.
+Their captain studied a faded map by candle light.
+The baker wraps each loaf in brown paper.
+Yellow leaves covered the steps behind the chapel.
+""".strip().splitlines()

@@ -18,6 +18,14 @@ class Utterance:
     place: np.ndarray  # [F] index of the token spoken in each frame
 
 
+@dataclass
+class Heard:
+    """A reference as the encoder hears it: what was said and all books' codes, the speaker's too. Nothing to learn."""
+
+    tokens: np.ndarray
+    codes: np.ndarray  # int64 [2 + details, F]
+
+
 def match(spoken, tokens):
     """Edit-distance alignment: for every phone spoken the index of its token (or of the last one matched before)."""
     n, m = len(spoken), len(tokens)
@@ -52,6 +60,12 @@ def utterance(tokenizer, text, names, lengths, frame_codes):
     return Utterance(tokens, frame_codes.astype(np.int64), place)
 
 
+def without_words(u):
+    """The silence around an utterance, for a text without words."""
+    frames = np.concatenate([u.codes[:, : grid.LEAD], u.codes[:, -grid.TAIL :]], 1)
+    return Utterance(u.tokens[:0], frames, np.zeros(frames.shape[1], int))
+
+
 def join(a, b, pause):
     """One utterance of two. pause: codes [1 + details, PAUSE] to go between, behind a pause mark; or None: no gap."""
     n, head = len(a.tokens), a.codes.shape[1] - grid.TAIL
@@ -61,6 +75,11 @@ def join(a, b, pause):
         np.concatenate([a.codes[:, :head], gap, b.codes[:, grid.LEAD :]], 1),
         np.concatenate([a.place[:head], np.full(gap.shape[1], n), b.place[grid.LEAD :] + n + len(mark)]),
     )
+
+
+def spoken_by(u, speaker):
+    """All books' codes of an utterance in a speaker's voice."""
+    return np.concatenate([u.codes[:1], np.full((1, u.codes.shape[1]), speaker), u.codes[1:]])
 
 
 class Builder:
@@ -83,25 +102,26 @@ class Builder:
         }
 
     def start(self):
-        self.ids, self.codes, self.given, self.here, self.length = [], [], [], [], 0
+        self.ids, self.shown, self.said, self.length = [], [], [], 0
 
     def add(self, ids):
         self.ids.append(ids)
         self.length += len(ids)
 
-    def say(self, u, text_at, speaker, shown):
-        """The frames of an utterance whose text starts at position text_at; shown: codes as the model will see them."""
-        frames = u.codes.shape[1]
-        full = np.concatenate([u.codes[:1], np.full((1, frames), speaker), u.codes[1:]])
-        self.codes.append((self.length, full, shown))
-        self.here.append((self.length, text_at + u.place, text_at + len(u.tokens)))
+    def show(self, shown):
+        """Frames as the model will see them: codes [books, F]"""
+        self.shown.append((self.length, shown))
         self.add(SEMANTIC_BEGIN + shown[0])
+
+    def say(self, u, text_at, speaker, shown):
+        """The frames of an utterance whose text starts at position text_at, to be learnt."""
+        self.said.append((self.length, spoken_by(u, speaker), text_at + u.place, text_at + len(u.tokens)))
+        self.show(shown)
 
     def spoil(self, u, speaker, reference):
         """Codes with the mistakes the model will meet: its own, and in references the encoder's."""
         rng, frames = self.rng, u.codes.shape[1]
-        voice = np.full((1, frames), speaker)
-        shown = np.concatenate([u.codes[:1], voice, u.codes[1:]])
+        shown = spoken_by(u, speaker)
         wrong = rng.random(frames) < 0.04
         shown[0, wrong] = u.codes[0, rng.integers(0, frames, wrong.sum())]
         wrong = rng.random(frames) < 0.15
@@ -119,14 +139,13 @@ class Builder:
         return shown
 
     def example(self, turns, reference=None, speaker=speakers.DEFAULT, spoil=True):
-        """turns: utterances said one after the other; -> dict of arrays
-        ids [T], codes [T, books], target [T] (-1: none), target_codes [T, books], current and following token [T]"""
+        """turns: utterances said one after the other; reference: an `Utterance`, said by the same speaker, or `Heard`.
+        Only the frames of the turns are to be learnt, and a clean reference's: those that are `Heard` are only seen.
+
+        -> dict of arrays: ids [T], codes [T, books], target [T] (-1: none), target_codes [T, books], current and
+        following token [T]"""
         self.start()
-        shown = (
-            (lambda u, ref: self.spoil(u, speaker, ref))
-            if spoil
-            else (lambda u, ref: np.concatenate([u.codes[:1], np.full((1, u.codes.shape[1]), speaker), u.codes[1:]]))
-        )
+        shown = (lambda u, ref: self.spoil(u, speaker, ref)) if spoil else (lambda u, ref: spoken_by(u, speaker))
         self.add(self.text["<|im_start|>system\n"])
         if reference is None:
             self.add(self.text["convert the provided text to speech"])
@@ -136,7 +155,10 @@ class Builder:
             at = self.length
             self.add(reference.tokens)
             self.add(self.text["\n\nSpeech:\n"])
-            self.say(reference, at, speaker, shown(reference, True))
+            if isinstance(reference, Heard):
+                self.show(reference.codes)
+            else:
+                self.say(reference, at, speaker, shown(reference, True))
         self.add(self.text["<|im_end|>\n"])
         for u in turns:
             self.add(self.text["<|im_start|>user\n"])
@@ -149,7 +171,7 @@ class Builder:
         return self.finish()
 
     def finish(self):
-        n, books = self.length, len(self.codes[0][1])
+        n, books = self.length, len(self.shown[0][1])
         out = dict(
             ids=np.concatenate(self.ids),
             codes=np.zeros((n, books), np.int64),
@@ -158,9 +180,10 @@ class Builder:
             current=np.full(n, -1),
             following=np.full(n, -1),
         )
-        for (start, full, shown), (_, place, end) in zip(self.codes, self.here):
+        for start, shown in self.shown:
+            out["codes"][start : start + shown.shape[1]] = shown.T
+        for start, full, place, end in self.said:
             frames = full.shape[1]
-            out["codes"][start : start + frames] = shown.T
             before = slice(start - 1, start - 1 + frames)
             out["target"][before] = SEMANTIC_BEGIN + full[0]
             out["target"][start - 1 + frames] = END
