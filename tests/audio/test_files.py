@@ -31,7 +31,7 @@ def similarity(a, b):
 
 
 def leftovers(folder):
-    return [name for name in os.listdir(folder) if name.endswith(".part")]
+    return [name for name in os.listdir(folder) if name.startswith(".")]
 
 
 # --- out and back ---------------------------------------------------------------------------------------------------
