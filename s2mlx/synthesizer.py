@@ -15,11 +15,10 @@ from .config import ModelConfig
 from .errors import AudioError, GenerationError, UsageError, VoiceError
 from .options import Options
 from .results import CANCELLED, Audio, AudioChunk, Tally, corrected, ended_at_once
+from .voices.clips import read_clip
 from .voices.voice import Voice
 from .weights.catalog import FoundModel, find_model
 from .worker import Closed, Worker
-
-LONGEST_REFERENCE = 60.0  # seconds; a reference is best at 5 to 30
 
 
 def load(
@@ -139,7 +138,9 @@ class Synthesizer:
         """A voice from a clip (a path, or samples float32 [n] or [n, channels] and their rate) and its words."""
         if not isinstance(transcript, str) or not transcript.strip():
             raise VoiceError("a clip needs its transcript: the words it speaks")
-        samples = read_clip(clip, self.sample_rate)
+        from .audio.rates import resample
+
+        samples = resample(*read_clip(clip), self.sample_rate)
         codes = self.codec.encode(samples, cancel=cancel)
         return Voice(codes, transcript.strip(), self.sample_rate, self.config.codebook_size, name)
 
@@ -214,39 +215,6 @@ def _voice(voice) -> Voice:
     if isinstance(voice, os.PathLike):
         return Voice.load(voice)
     raise UsageError(f"a voice is a Voice, a name or a path, not {type(voice).__name__}")
-
-
-def read_clip(clip, rate: int) -> np.ndarray:
-    """A reference clip as samples float32 [n] mono at `rate`: from a file, or from (samples, their rate)."""
-    from .audio.files import read_audio
-    from .audio.rates import resample
-
-    if isinstance(clip, (str, os.PathLike)):
-        samples = read_audio(clip, rate)
-    else:
-        samples = resample(*_given(clip), rate)
-    if len(samples) > LONGEST_REFERENCE * rate:
-        raise AudioError(
-            f"the clip has {len(samples) / rate:.0f} seconds; a reference is 5 to 30, "
-            f"at most {LONGEST_REFERENCE:.0f}: cut it"
-        )
-    return samples
-
-
-def _given(clip) -> tuple[np.ndarray, float]:
-    """Samples from a program, checked and mixed to mono, and their rate."""
-    try:
-        samples, rate = clip
-        samples, rate = np.asarray(samples, np.float32), float(rate)
-    except (TypeError, ValueError):
-        raise AudioError("a clip is a path, or (samples as float32 [n] or [n, channels], their rate)") from None
-    if samples.ndim not in (1, 2) or 0 in samples.shape or samples.ndim == 2 and samples.shape[1] > 64:
-        raise AudioError(f"the samples of a clip have the shape [n] or [n, channels], not {list(samples.shape)}")
-    if not np.isfinite(samples).all():
-        raise AudioError("the clip holds values that are not numbers (NaN or infinity)")
-    if not 1000 <= rate <= 768_000:
-        raise AudioError(f"a clip of {rate:g} samples a second is not sound; 8000 to 48000 is usual")
-    return samples if samples.ndim == 1 else samples.mean(axis=1), rate
 
 
 def _load(path, tokenizer, compat, memory_limit, on_progress, keep_going):

@@ -1,4 +1,5 @@
 from .files import read_audio as read_audio
+from .files import read_sound as read_sound
 from .hardware.devices import Device as Device
 from .hardware.devices import find_input as find_input
 from .hardware.devices import find_output as find_output

@@ -21,6 +21,7 @@ from .writer import WRITABLE, AudioWriter, check_ending, write_audio
 
 __all__ = [
     "read_audio",
+    "read_sound",
     "write_audio",
     "AudioWriter",
     "check_ending",
@@ -47,7 +48,16 @@ def read_audio(path, rate: int, *, max_seconds: float = MAX_SECONDS) -> np.ndarr
     WAV, FLAC, OGG, Opus, MP3, AIFF, CAF, whatever else libsndfile reads; m4a and AAC through `afconvert` or `ffmpeg`.
     AudioError: no such file, not audio, damaged or cut short, no samples, NaN, longer than `max_seconds`.
     """
-    path = Path(path)
+    return _read(Path(path), rate, max_seconds)[0]
+
+
+def read_sound(path, *, max_seconds: float = MAX_SECONDS) -> tuple[np.ndarray, int]:
+    """The same at the file's own rate, which comes with it: for `resample`, which then gives what `read_audio` does."""
+    return _read(Path(path), None, max_seconds)
+
+
+def _read(path: Path, rate: int | None, max_seconds: float) -> tuple[np.ndarray, int]:
+    """Samples float32 [n] and their rate: `rate`, or the file's own."""
     head = _head(path)
     import soundfile
 
@@ -92,7 +102,7 @@ def _head(path: Path) -> bytes:
     return head
 
 
-def _decode(file, path: Path, head: bytes, rate: int, max_seconds: float) -> np.ndarray:
+def _decode(file, path: Path, head: bytes, rate: int | None, max_seconds: float) -> tuple[np.ndarray, int]:
     """All blocks of an open soundfile.SoundFile, mixed to mono and resampled as they come."""
     import soundfile
 
@@ -106,6 +116,7 @@ def _decode(file, path: Path, head: bytes, rate: int, max_seconds: float) -> np.
         if file.format in ("WAV", "FLAC") and limit < file.frames < UNKNOWN_LENGTH // 2:
             raise foreign.too_long(path, max_seconds)
         cut_short.refuse_opened(file, path)
+        rate = rate or file.samplerate
         resampler, pieces, frames = StreamResampler(file.samplerate, rate, quality="VHQ"), [], 0
         try:
             for block in _blocks(file):
@@ -123,7 +134,7 @@ def _decode(file, path: Path, head: bytes, rate: int, max_seconds: float) -> np.
             there, promised = frames / file.samplerate, file.frames / file.samplerate
             raise AudioError(f"{path} is cut short: {there:.1f} s of {promised:.1f} s; copy it again")
         pieces.append(resampler.flush())
-        return np.concatenate(pieces)
+        return np.concatenate(pieces), rate
 
 
 def _blocks(file):

@@ -16,12 +16,12 @@ def configure(parser) -> None:
 def run(args, console) -> int:
     paths.check_codes(args.output)
 
-    from ..audio import read_audio
+    from ..audio import read_sound, resample
     from .outputs import save_codes
 
-    read_audio(args.clip, 44100)  # its faults are told before a model is loaded; the rate is the model's
+    clip = read_sound(args.clip)  # its faults are told before a model is loaded; the rate is the model's
     with model.open_model(args, console) as tts:
-        samples = read_audio(args.clip, tts.sample_rate)
+        samples = resample(*clip, tts.sample_rate)
         console.progress("encoding ...")
         codes = tts.codec.encode(samples)
         save_codes(args.output, codes)

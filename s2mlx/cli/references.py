@@ -50,8 +50,8 @@ def one_voice(args) -> str | None:
     return args.voice[0] if args.voice else None
 
 
-def check(args, console) -> None:
-    """Everything about the references that can be said before a model is loaded."""
+def check(args, console) -> list:
+    """Everything about the references that can be said before a model is loaded. The clips of --ref, read."""
     clips, texts = args.ref or [], args.ref_text or []
     if args.voice and (clips or texts):
         raise UsageError("-v and --ref exclude each other; to mix them, save the clip first: s2mlx voice add")
@@ -61,7 +61,7 @@ def check(args, console) -> None:
         raise UsageError("--ref-text without a clip; give the recording it belongs to with --ref")
     for clip, text in zip(clips, texts):
         check_transcript(text, f"the --ref-text of {clip}")
-        check_clip(clip, text, console)
+    return [read_clip(clip, text, console) for clip, text in zip(clips, texts)]
 
 
 def note_speakers(text: str, voices: list, console) -> None:
@@ -97,14 +97,13 @@ def check_unicode(text: str, what: str) -> None:
         raise UsageError(f"{what} is not valid UTF-8") from None
 
 
-def check_clip(path: str, text: str, console) -> None:
-    """Read the clip once for its faults: that costs milliseconds, not as loading a model. A doubtful length is said,
-    and a `text` that can hardly be its words."""
+def read_clip(path: str, text: str, console):
+    """(samples float32 [n] mono, their rate) of a clip, whose faults are then known: that costs milliseconds, not as
+    loading a model. A doubtful length is said, and a `text` that can hardly be its words."""
     from ..audio import BEST_SECONDS, INAUDIBLE_DB, speech_db
-    from ..synthesizer import read_clip
+    from ..voices import read_clip
 
-    rate = 44100
-    samples = read_clip(path, rate)
+    samples, rate = clip = read_clip(path)
     if speech_db(samples, rate) < INAUDIBLE_DB:
         raise AudioError(f"{path} is silent, or nearly so; a voice needs speech that can be heard")
     least, most = BEST_SECONDS
@@ -114,6 +113,7 @@ def check_clip(path: str, text: str, console) -> None:
         )
     if doubt := doubtful_words(text, len(samples) / rate):
         console.warn(f"{path}: {doubt}")
+    return clip
 
 
 def doubtful_words(text: str, length: float) -> str | None:
@@ -139,8 +139,9 @@ def load_named(args) -> list:
     return [library.resolve(name) for name in args.voice]
 
 
-def resolve(args, named: list, tts, console) -> list:
-    """All voices of the request as this model takes them: the named ones, or the clips encoded by it."""
+def resolve(args, named: list, clips: list, tts, console) -> list:
+    """All voices of the request as this model takes them: the named ones, or the clips encoded by it. named: what
+    `load_named` gave, clips: what `check` gave."""
     from ..voices import VoiceFitter, VoiceLibrary
 
     fitter = VoiceFitter(tts, VoiceLibrary())
@@ -152,8 +153,8 @@ def resolve(args, named: list, tts, console) -> list:
         )
         for spec, voice in zip(args.voice or [], named)
     ]
-    for clip, text in zip(args.ref or [], args.ref_text or []):
-        console.progress(f"encoding {os.path.basename(clip)} ...")
+    for path, text, clip in zip(args.ref or [], args.ref_text or [], clips):
+        console.progress(f"encoding {os.path.basename(path)} ...")
         voices.append(tts.clone(clip, text))
     console.clear()
     return voices

@@ -95,7 +95,7 @@ def run(args, console) -> int:
     text = read_text(args.text, args.file)
     options = knobs.options(args)
     play = _check_outputs(args)
-    references.check(args, console)
+    clips = references.check(args, console)
     named = references.load_named(args)
     references.note_speakers(text, args.voice or args.ref, console)
     if play:
@@ -106,7 +106,7 @@ def run(args, console) -> int:
     began = time.perf_counter()
     with model.open_model(args, console) as tts:
         load_seconds = time.perf_counter() - began
-        voices = references.resolve(args, named, tts, console)
+        voices = references.resolve(args, named, clips, tts, console)
         job = Delivery(tts, text, voices, options, console)
         if args.output:
             job.write_audio(args.output, args.raw)

@@ -154,12 +154,12 @@ def _add(args, console) -> int:
     library = _library()
     name = free_name(library, args.name, args.force)
     references.check_transcript(args.text, "--text")
-    references.check_clip(args.clip, args.text, console)
+    clip = references.read_clip(args.clip, args.text, console)
 
-    from ..audio import read_audio
+    from ..audio import resample
 
     with model.open_model(args, console) as tts:
-        clip = read_audio(args.clip, tts.sample_rate), tts.sample_rate
+        clip = resample(*clip, tts.sample_rate), tts.sample_rate
         longest = tts.config.reference_seconds
         if len(clip[0]) > longest * tts.sample_rate:
             console.note(

@@ -1,3 +1,5 @@
+from .clips import LONGEST_CLIP as LONGEST_CLIP
+from .clips import read_clip as read_clip
 from .files import CLIP as CLIP
 from .files import VOICE as VOICE
 from .files import VoiceFiles as VoiceFiles

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2mlx.audio.files import AudioWriter, encode_wav, pcm16, read_audio, stream_wav_header, write_audio
+from s2mlx.audio.files import AudioWriter, encode_wav, pcm16, read_audio, read_sound, stream_wav_header, write_audio
+from s2mlx.audio.rates import resample
 from s2mlx.errors import AudioError
 
 RATE = 44100
@@ -383,3 +384,11 @@ def test_stream_header_is_the_one_players_know():
     sizes = (slice(4, 8), slice(40, 44))  # sox complains about theirs
     assert all(int.from_bytes(ours[at], "little") == 0x7FFFF000 for at in sizes)
     assert ours[:4] + ours[8:40] == theirs[:4] + theirs[8:40]
+
+
+@pytest.mark.parametrize("rate", [RATE, 22050, 48000])
+def test_a_clip_at_its_own_rate_is_resampled_later_to_the_same_samples(tmp_path, rate):
+    path = tmp_path / "a.flac"
+    soundfile.write(path, np.tile(tone(), 9), 16000)
+    samples, own = read_sound(path)
+    assert own == 16000 and np.array_equal(resample(samples, own, rate), read_audio(path, rate))

@@ -1,5 +1,6 @@
 """`s2mlx voice`: the library from the command line. Only `add` opens a model."""
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -248,7 +249,10 @@ def test_an_unknown_voice_is_found_out_before_the_model_loads(run, tts, player, 
 def test_references_in_place(run, tts, player, clip, monkeypatch):
     monkeypatch.setenv("S2MLX_VOICE", "gives way")
     assert run("say", "Hi.", "--ref", clip, "--ref-text", "Words.", "--ref", clip, "--ref-text", "More.").code == 0
-    assert tts.cloned == [(str(clip), "Words."), (str(clip), "More.")]
+    assert [(len(samples), rate, words) for (samples, rate), words in tts.cloned] == [
+        (2 * 22050, 22050, "Words."),
+        (2 * 22050, 22050, "More."),
+    ]
     assert [v.transcript for v in tts.calls[-1]["voice"]] == ["Words.", "More."]
 
 
@@ -277,3 +281,32 @@ def test_a_name_of_a_bundled_voice_is_told(run, tts, clip, tmp_path, monkeypatch
     result = run("voice", "add", "Clara", "--clip", clip, "--text", "Hello.")
     assert result.code == 0 and "before the bundled clara" in result.err
     assert "the bundled" not in run("voice", "add", "Clara", "--clip", clip, "--text", "Hello.", "--force").err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["say", "Hi.", "--ref", "memo.m4a", "--ref-text", "Hello."],
+        ["voice", "add", "anna", "--clip", "memo.m4a", "--text", "Hello."],
+        ["encode", "memo.m4a", "-o", "codes.npy"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_clip_is_read_and_converted_once(run, tts, player, clip, tmp_path, monkeypatch, words):
+    """It is checked before the model is loaded, and kept until then."""
+    opened, sound_file = [], soundfile.SoundFile
+
+    def counting(file, *args, **kwargs):
+        if not args:
+            opened.append(Path(os.fsdecode(file)).name)
+        return sound_file(file, *args, **kwargs)
+
+    monkeypatch.setattr(soundfile, "SoundFile", counting)
+    (tmp_path / "bin").mkdir()
+    tool = tmp_path / "bin" / "ffmpeg"
+    tool.write_text(f'#!/bin/sh\necho >> {tmp_path}/started\nfor last; do :; done; /bin/cp {clip} "$last"\n')
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / "memo.m4a").write_bytes(b"\0\0\0\x20ftypM4A \0\0\0\0" + b"\0" * 100)
+    assert run(*words).code == 0 and len(tts.loaded) == 1
+    assert (tmp_path / "started").read_text() == "\n" and opened == ["memo.m4a", "converted.wav"]
