@@ -21,6 +21,16 @@ class ModelError(S2Error):
     """A model or tokenizer file that is absent, damaged, of another dialect, or does not fit in memory."""
 
 
+class NotFiniteError(ModelError):
+    """A model whose weights make values that are no numbers: what it says or hears with them would be noise."""
+
+    def __init__(self, model: str):
+        super().__init__(
+            f"{model} computes values that are no numbers (NaN or infinity): the file is damaged or was converted "
+            "wrongly; download or convert it again"
+        )
+
+
 class VoiceError(S2Error):
     """A voice file or name that cannot be used, or a voice made for another model."""
 

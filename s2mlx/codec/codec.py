@@ -13,6 +13,7 @@ import mlx.core as mx
 import numpy as np
 
 from ..config import CodecConfig
+from ..errors import NotFiniteError
 from ..layers.causal_conv import StreamState
 from .decoder import Decoder
 from .encoder import Encoder
@@ -28,20 +29,34 @@ class CodecStream:
         self._codec, self._state = codec, StreamState()
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
-        """The next frames, int32 [num_codebooks, F], F >= 0 -> their samples float32 [F * frame_samples]."""
+        """The next frames, int32 [num_codebooks, F], F >= 0 -> their samples float32 [F * frame_samples]. Raises
+        `NotFiniteError`."""
         samples = self._codec._decode(mx.array(np.ascontiguousarray(codes)), self._state)
         mx.eval(samples, self._state.arrays)
-        return np.array(samples)
+        samples = np.array(samples)
+        if not np.isfinite(samples).all():
+            raise NotFiniteError(self._codec.name)
+        return samples
 
 
 class Codec:
-    def __init__(self, scope, config: CodecConfig, *, rope_dtype: mx.Dtype = mx.bfloat16, pad_to_hop: bool = False):
-        """`pad_to_hop`: pad clips to whole latents only (512 samples), as s2.cpp does; the official code pads them to
+    def __init__(
+        self,
+        scope,
+        config: CodecConfig,
+        *,
+        rope_dtype: mx.Dtype = mx.bfloat16,
+        pad_to_hop: bool = False,
+        name: str = "the codec",
+    ):
+        """`name`: of the model, for errors.
+
+        `pad_to_hop`: pad clips to whole latents only (512 samples), as s2.cpp does; the official code pads them to
         whole frames (2048).
 
         The encoding half is built when a clip is first encoded: speaking with a saved voice never needs it. `scope`
         must stay readable until then."""
-        self.config, self.pad_to_hop = config, pad_to_hop
+        self.config, self.pad_to_hop, self.name = config, pad_to_hop, name
         quantizer = scope.within("quantizer")
         self.codebooks = Codebooks(quantizer, config)
         self.upsampler = Upsampler(quantizer, config, rope_dtype)
@@ -90,6 +105,8 @@ class Codec:
             codes = self.codebooks.encode(downsample(encoder(mx.array(piece), state), state))
             mx.eval(codes, state.arrays)
             pieces.append(np.array(codes))
+            if pieces[-1].min() < 0:
+                raise NotFiniteError(self.name)
         return np.concatenate(pieces, axis=1) if pieces else np.zeros((self.config.num_codebooks, 0), np.int32)
 
     def _decode(self, codes: mx.array, state: StreamState) -> mx.array:

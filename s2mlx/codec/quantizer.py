@@ -25,10 +25,12 @@ class VectorQuantizer:
         mx.eval(self.in_proj, self.out_proj, self.codebook, self.directions)
 
     def encode(self, z: mx.array) -> tuple[mx.array, mx.array]:
-        """z [T, latent] -> codes int32 [T] and what they decode to [T, latent]."""
+        """z [T, latent] -> codes int32 [T] and what they decode to [T, latent]. A code is -1 where its likeness to some
+        entry is no number: the weights, or what led to z, hold such."""
         query = _normalise(matmul(z, self.in_proj) + self.in_bias)
-        codes = mx.argmax(matmul(query, self.directions), axis=-1).astype(mx.int32)
-        return codes, self.decode(codes)
+        likeness = matmul(query, self.directions)
+        codes = mx.argmax(likeness, axis=-1).astype(mx.int32)
+        return mx.where(mx.isfinite(likeness).all(axis=-1), codes, -1), self.decode(codes)
 
     def decode(self, codes: mx.array) -> mx.array:
         """codes int32 [T], clamped to the codebook -> [T, latent]."""
@@ -84,7 +86,7 @@ class Codebooks:
         ]
 
     def encode(self, z: mx.array) -> mx.array:
-        """z [F, latent] -> codes int32 [num_codebooks, F]."""
+        """z [F, latent] -> codes int32 [num_codebooks, F], -1 where there are no numbers to go by."""
         codes = []
         for book in self.books:
             code, entry = book.encode(z)

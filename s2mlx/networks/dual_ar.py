@@ -19,12 +19,15 @@ from .fast_ar import FastAR
 from .sampler import RAS_WINDOW, make_sampler, make_semantic_sampler
 from .slow_ar import SlowAR
 
+# In the place of a frame's token, for who reads it: the logits are no numbers.
+NOT_FINITE = -1
+
 
 @dataclass
 class State:
     """The newest frame of B sequences. tokens int32 [B] (of the head; end_token: no frame); frame int32 [B, 1 + C]:
-    token and codes side by side, for who reads them; window int32 [B, RAS_WINDOW]: the last semantic tokens that were
-    kept, -1 where there is none yet."""
+    token (or NOT_FINITE) and codes side by side, for who reads them; window int32 [B, RAS_WINDOW]: the last semantic
+    tokens that were kept, -1 where there is none yet."""
 
     tokens: mx.array
     frame: mx.array
@@ -86,26 +89,35 @@ class DualAR:
         return self.slow.prefill(matrix, cache, keep_going)
 
     def picker(self, sampling: Sampling):
-        """-> pick(outputs, window, uniforms float32 [B, C + 1], may_end list of B bools) -> State: the frame that the
-        Slow-AR's outputs lead to. Uniforms 0 and 1 are the semantic draw's and redraw's, k + 1 is codebook k's."""
+        """-> pick(outputs, window, uniforms float32 [B, C + 1], may_end list of B bools, checked) -> State: the frame
+        that the Slow-AR's outputs lead to. Uniforms 0 and 1 are the semantic draw's and redraw's, k + 1 codebook k's.
+        checked: whether the logits are numbers is computed along, and told by the frame's token."""
         draw_semantic, draw = make_semantic_sampler(sampling), make_sampler(sampling)
 
-        def pick(outputs, window, uniforms, may_end) -> State:
+        def pick(outputs, window, uniforms, may_end, checked=False) -> State:
             hidden, last = outputs
+            logits = [self.slow.logits(last)]
             for_semantic, *rest = mx.split(uniforms, list(range(2, self.config.num_codebooks + 1)), axis=1)
-            tokens, window = draw_semantic(self.slow.logits(last), for_semantic, window, mx.array(may_end, mx.int32))
+            tokens, window = draw_semantic(logits[0], for_semantic, window, mx.array(may_end, mx.int32))
             semantic = mx.minimum(tokens, self.end_token - 1)
-            codes = self.fast.complete(
-                self.fast.input(hidden, last), semantic, lambda logits, k: draw(logits, rest[k - 1])
-            )
-            return State(tokens, mx.concatenate([tokens, *codes]).reshape(1 + len(codes), -1).T, window)
+
+            def draw_residual(of_book: mx.array, k: int) -> mx.array:
+                logits.append(of_book)
+                return draw(of_book, rest[k - 1])
+
+            codes = self.fast.complete(self.fast.input(hidden, last), semantic, draw_residual)
+            told = tokens
+            if checked:
+                finite = mx.stack([mx.isfinite(part).all(axis=-1) for part in logits]).all(axis=0)
+                told = mx.where(finite, tokens, NOT_FINITE)
+            return State(tokens, mx.concatenate([told, *codes]).reshape(1 + len(codes), -1).T, window)
 
         return pick
 
     def first(self, outputs, pick, uniforms: mx.array, may_end: list[bool]) -> State:
-        """The first frame after the prompt, for one sequence."""
+        """The first frame after the prompt, for one sequence; checked, since weights that are no numbers show here."""
         empty = mx.full((1, RAS_WINDOW), -1, mx.int32)
-        state = pick(outputs, empty, uniforms, may_end)
+        state = pick(outputs, empty, uniforms, may_end, checked=True)
         return state if self.first_in_window else State(state.tokens, state.frame, empty)
 
     def next(self, state: State, cache, pick, uniforms: mx.array, may_end: list[bool]) -> State:

@@ -13,11 +13,11 @@ import mlx.core as mx
 import numpy as np
 
 from ..device import on_gpu
-from ..errors import GenerationError
+from ..errors import GenerationError, NotFiniteError
 from ..layers.cache import KVCache
 from ..options import DEFAULT_MAX_FRAMES, Sampling
 from ..results import CANCELLED, LENGTH, STOP
-from .dual_ar import DualAR, State
+from .dual_ar import NOT_FINITE, DualAR, State
 from .sampler import uniforms
 
 
@@ -53,6 +53,14 @@ def check_room(prompt: int, max_frames: int | None, context: int) -> int:
             f"{context}: at most {room}"
         )
     return min(DEFAULT_MAX_FRAMES, room) if max_frames is None else max_frames
+
+
+def read_frame(values: np.ndarray, model: DualAR) -> tuple[int, np.ndarray]:
+    """A row of `State.read` -> the token, and the codes int32 [num_codebooks]. Raises `NotFiniteError`."""
+    token = int(values[0])
+    if token == NOT_FINITE:
+        raise NotFiniteError(model.config.name)
+    return token, np.array(values[1:], np.int32)
 
 
 def generate(
@@ -91,11 +99,11 @@ def generate(
     for index in range(request.max_frames):
         last = index + 1 == request.max_frames
         following = build(index + 1, state) if ahead and not last else None
-        token, *codes = state.read()[0]  # the frame's one synchronisation
+        token, codes = read_frame(state.read()[0], model)  # the frame's one synchronisation
         if token == model.end_token:
             yield Frame(None, STOP)
             return
-        yield Frame(np.array(codes, np.int32))
+        yield Frame(codes)
         if last:
             break
         if not keep_going():

@@ -18,7 +18,7 @@ from ..layers.cache import BatchCache, KVCache
 from ..options import Sampling
 from ..results import CANCELLED, LENGTH, STOP
 from .dual_ar import DualAR, State
-from .generate import Frame, Generation, check_room
+from .generate import Frame, Generation, check_room, read_frame
 from .sampler import uniforms
 
 
@@ -78,11 +78,11 @@ def generate_batch(
         following = _step(model, lanes, state, pick) if ahead and go_on else None
         values, staying = state.read(), []
         for i, lane in enumerate(lanes):
-            token, *codes = values[i]
+            token, codes = read_frame(values[i], model)
             reason = STOP if token == model.end_token else None
             if reason is None:
                 lane.read += 1
-                yield lane.number, Frame(np.array(codes, np.int32))
+                yield lane.number, Frame(codes)
                 reason = LENGTH if lane.read == lane.request.max_frames else None if going else CANCELLED
             if reason is None:
                 staying.append(i)

@@ -84,7 +84,7 @@ def load_model(
         if config.slow is not None:  # read while the codec is built
             reading = beside.submit(load_tokenizer, tokenizer_path or find_tokenizer(path), config)
         if config.codec is not None:
-            codec = Codec(scope.within("c"), config.codec, rope_dtype=rope_dtype, pad_to_hop=s2cpp)
+            codec = Codec(scope.within("c"), config.codec, rope_dtype=rope_dtype, pad_to_hop=s2cpp, name=config.name)
         if config.slow is not None:
             tokenizer = reading.result()
             # the attention kernel reads half precision as it is; plain MLX would convert the whole past at each step

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from s2mlx.audio.play.pacing import seconds_needed
-from s2mlx.errors import DeviceError
+from s2mlx.errors import AudioError, DeviceError
 
 from .simulated import System, World, playback, produce, run
 
@@ -401,3 +401,17 @@ def test_memory_of_what_was_heard_is_freed():
     kept = []
     run(player, world)
     assert kept[0] < 6 and player.underruns == 0
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_what_is_no_number_is_not_played(value):
+    """A device may turn it into any noise. What came before is heard to its end."""
+    world, samples = World(), speech(1)
+    system = System(world, 512)
+    player = playback(system, RATE)
+    player.play(samples)
+    with pytest.raises(AudioError, match="no numbers"):
+        player.play(np.array([0.1, value], np.float32))
+    player.finish()
+    run(player, world)
+    assert player.done and gaps_and_loss(system.speaker.heard(), samples) == (0, True)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...errors import DeviceError
+from ...errors import AudioError, DeviceError
 from ..hardware.backend import Backend, RateRefused
 from ..hardware.watchdog import Watchdog
 from ..rates import StreamResampler
@@ -76,6 +76,8 @@ class Playback:
     def play(self, samples) -> None:
         # A copy, since the caller may reuse its buffer.
         samples = np.array(samples, dtype=np.float32).reshape(-1)
+        if not np.isfinite(samples).all():
+            raise AudioError("the samples hold values that are no numbers (NaN or infinity): not played")
         with self.changed:
             if self._stopped or not len(samples):
                 return

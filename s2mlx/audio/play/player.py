@@ -51,7 +51,7 @@ class Player:
         self._playback.begin(rtf, expected_seconds)
 
     def play(self, samples) -> None:
-        """Queue float32 [n] (any n)."""
+        """Queue float32 [n] (any n). NaN or infinity, which a device may turn into any noise, is an `AudioError`."""
         self._playback.play(samples)
 
     def finish(self) -> None:
