@@ -11,10 +11,12 @@ import time
 from dataclasses import dataclass
 
 import mlx.core as mx
-from gguf.constants import GGML_QUANT_SIZES
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from ..config import ModelConfig
 from ..layers.matmul import matmul
+from ..weights import KNOWN
+from ..weights.facts import kv_cache_bytes
 from ..weights.mixes import type_of
 from . import inventory
 
@@ -42,6 +44,7 @@ CHIPS = {
     "M5 Max (32-core GPU)": 460,
     "M5 Max (40-core GPU)": 614,
 }
+MACS = (8, 16, 24, 32, 36, 48, 64)  # GB of memory that they come with
 FORMATS = ("q8_0", "q6_k", "q4_k_m", "q2_k")
 POSITIONS = 500  # of the KV cache in the bounds: a reference of 10 s and some speech
 _KV_BYTES = 2  # where the kernels run, the cache holds float16
@@ -112,4 +115,36 @@ def chips_table(config: ModelConfig = ModelConfig()) -> str:
     for row in chips(config):
         cells = [f"{b['frames_per_second']:.0f} /s, {b['rtf']:.2f}" for b in row["bounds"].values()]
         lines.append(f"| {row['chip']} | {row['bandwidth']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def file_bytes(config: ModelConfig, type: str) -> int:
+    """Bytes of the tensors in a file of `type`: what is no matrix is float16, as in the published ones."""
+    total = 0
+    for part in inventory.tensors(config):
+        block, size = GGML_QUANT_SIZES[type_of(part.name, type, config) if part.matrix else GGMLQuantizationType.F16]
+        total += part.size // block * size
+    return total
+
+
+def files(config: ModelConfig = ModelConfig()) -> list[dict]:
+    """A row for each published file of S2 Pro: bytes to fetch, memory it needs as `s2mlx info` counts it where the kernels
+    run, and the least memory of a Mac, in GB, that leaves as much again for the codec, the system and other programs."""
+    rows = []
+    for name, (_, file) in KNOWN.items():
+        if file is not None:
+            fetched = file_bytes(config, name.removeprefix("s2-pro-"))
+            needed = fetched + kv_cache_bytes(config)
+            rows.append(
+                {"name": name, "bytes": fetched, "memory": needed, "mac": next(m for m in MACS if m << 29 >= needed)}
+            )
+    return rows
+
+
+def files_table(config: ModelConfig = ModelConfig()) -> str:
+    """`files` as a Markdown table."""
+    lines = ["| model | download | needs | a Mac with at least |", "|---|--:|--:|--:|"]
+    for row in files(config):
+        sizes = f"{row['bytes'] / 1e9:.1f} GB | {row['memory'] / 1e9:.1f} GB"
+        lines.append(f"| `{row['name']}` | {sizes} | {row['mac']} GB |")
     return "\n".join(lines)

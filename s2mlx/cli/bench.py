@@ -1,6 +1,6 @@
 """Measure a model on this machine: prefill, ms a frame and its parts, codec, bytes, graph, time to first audio, memory.
 
-Figures are medians (lowest to highest); the first tries are left out. See "Speed" in the README for what they mean.
+Figures are medians (lowest to highest); the first tries are left out. See s2mlx/bench/README.md for what they mean.
 """
 
 from __future__ import annotations
@@ -59,12 +59,15 @@ def configure(parser) -> None:
     parser.option(
         "--chips", action="store_true", help="only print what each Apple chip's memory allows at best, for S2 Pro"
     )
+    parser.option(
+        "--files", action="store_true", help="only print what each published file of S2 Pro needs, and for which Mac it is"
+    )
     model.add_manners(parser, json="print one JSON object with all figures (a list of them for several types)")
 
 
 def run(args, console) -> int:
-    if args.chips:
-        return _chips(args)
+    if args.chips or args.files:
+        return _computed(args)
     for name in ("frames", "prompt", "layers"):
         if getattr(args, name) < 1:
             raise UsageError(f"--{name} must be at least 1")
@@ -124,14 +127,17 @@ def _measured(path: Path, args, console) -> dict:
     return found
 
 
-def _chips(args) -> int:
-    if idle := args.given - {"chips", "json", "debug", "quiet"}:
-        raise UsageError(f"--chips measures nothing: leave out --{sorted(idle)[0].replace('_', '-')}")
+def _computed(args) -> int:
+    """Tables that need no model, for they are worked out."""
+    asked = "chips" if args.chips else "files"
+    if idle := args.given - {asked, "json", "debug", "quiet"}:
+        raise UsageError(f"--{asked} measures nothing: leave out --{sorted(idle)[0].replace('_', '-')}")
     if args.name is not None:
-        raise UsageError(f"--chips is about S2 Pro: leave out {args.name}")
+        raise UsageError(f"--{asked} is about S2 Pro: leave out {args.name}")
     from ..bench import machine
 
-    print(json.dumps(machine.chips()) if args.json else machine.chips_table())
+    rows, table = (machine.chips, machine.chips_table) if args.chips else (machine.files, machine.files_table)
+    print(json.dumps(rows()) if args.json else table())
     return 0
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 
+from ..config import ModelConfig
+
 LICENCE = (
     'S2 Pro is for research and non-commercial use; a product with it shows "Built with Fish Audio". '
     "This model is licensed under the Fish Audio Research License, Copyright (c) 39 AI, INC. All Rights "
     "Reserved."
 )
-_POSITIONS = 2048  # of the KV cache that `memory_needed` counts: a reference of 20 s and a pass of 60 s
+_POSITIONS = 2048  # of the KV cache that is counted: a reference of 20 s and a pass of 60 s
 
 
 def describe(checkpoint) -> dict:
@@ -27,8 +29,7 @@ def describe(checkpoint) -> dict:
         elements = math.prod(tensor.shape)
         parameters += elements
         weights += Part(elements, tensor.nbytes, tensor.type, role(name)).kept(tensor.storage)
-    slow, positions = config.slow, min(_POSITIONS, config.context_length)
-    kv_cache = 2 * slow.layers * slow.kv_heads * slow.head_dim * 4 * positions if slow else 0
+    positions, kv_cache = min(_POSITIONS, config.context_length), kv_cache_bytes(config)
     return {
         "name": config.name,
         "path": str(checkpoint.path),
@@ -39,6 +40,12 @@ def describe(checkpoint) -> dict:
         "memory": {"weights": weights, "kv_cache": kv_cache, "positions": positions, "needed": weights + kv_cache},
         "licence": LICENCE if is_s2_pro(config) else checkpoint.licence,
     }
+
+
+def kv_cache_bytes(config: ModelConfig) -> int:
+    """Bytes of keys and values, float32, of a reference of 20 s and a pass of 60 s, or of the whole context if less."""
+    slow, positions = config.slow, min(_POSITIONS, config.context_length)
+    return 2 * slow.layers * slow.kv_heads * slow.head_dim * 4 * positions if slow else 0
 
 
 def is_s2_pro(config) -> bool:
