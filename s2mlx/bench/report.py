@@ -1,4 +1,4 @@
-"""The dictionary of `figures.measure` as lines for people."""
+"""The dictionary of `measure.measure` as lines for people."""
 
 from __future__ import annotations
 

@@ -60,7 +60,9 @@ def configure(parser) -> None:
         "--chips", action="store_true", help="only print what each Apple chip's memory allows at best, for S2 Pro"
     )
     parser.option(
-        "--files", action="store_true", help="only print what each published file of S2 Pro needs, and for which Mac it is"
+        "--files",
+        action="store_true",
+        help="only print what each published file of S2 Pro needs, and for which Mac it is",
     )
     model.add_manners(parser, json="print one JSON object with all figures (a list of them for several types)")
 

@@ -8,10 +8,12 @@ import pytest
 
 import s2mlx
 from s2mlx import bench
-from s2mlx.bench import first_audio, inventory, machine, report, synthetic, weights
+from s2mlx.bench import first_audio, inventory, machine, pretend, report, synthetic, weights
 from s2mlx.cli.main import main
 from s2mlx.config import ModelConfig
 from s2mlx.networks.load import load_model
+from s2mlx.weights import KNOWN, describe, open_checkpoint
+from s2mlx.weights.facts import kv_cache_bytes
 
 
 @pytest.fixture(scope="module")
@@ -172,6 +174,30 @@ def test_chips(capsys):
     assert "| M1 Pro | 200 |" in capsys.readouterr().out
 
 
-def test_the_readme_has_the_table_of_chips():
-    readme = Path(__file__).parents[2] / "README.md"
-    assert machine.chips_table() in readme.read_text(encoding="utf-8")
+def test_files_need_what_info_says_of_them(tmp_path):
+    """A small model's, made and looked at as `s2mlx info` does, with the kernels' way of keeping weights."""
+    shape = synthetic.tiny("q8_0")
+    path = synthetic.write_model(tmp_path, shape)
+    with pretend.gpu(kernels=True), open_checkpoint(path) as checkpoint:
+        facts = describe(checkpoint)
+    assert machine.file_bytes(shape.config, "q8_0") == facts["bytes"]
+    assert facts["memory"]["needed"] == facts["bytes"] + kv_cache_bytes(shape.config)
+
+
+def test_files(capsys):
+    assert main(["bench", "--files"]) == 0
+    table = capsys.readouterr().out
+    assert main(["bench", "--files", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)}
+    assert len(table.splitlines()) == 2 + len(rows) and set(rows) < set(KNOWN)
+    assert f"| `s2-pro-q8_0` | {rows['s2-pro-q8_0']['bytes'] / 1e9:.1f} GB" in table
+    needed = [row["memory"] for row in rows.values()]
+    assert needed == sorted(needed, reverse=True)
+    assert all(2 * row["memory"] <= row["mac"] << 30 for row in rows.values())
+    assert main(["bench", "--files", "--chips"]) == 2
+
+
+def test_the_readmes_have_the_tables_that_are_worked_out():
+    root = Path(__file__).parents[2]
+    assert machine.chips_table() in (root / "s2mlx" / "bench" / "README.md").read_text(encoding="utf-8")
+    assert machine.files_table() in (root / "README.md").read_text(encoding="utf-8")
