@@ -128,8 +128,11 @@ def file_bytes(config: ModelConfig, type: str) -> int:
 
 
 def files(config: ModelConfig = ModelConfig()) -> list[dict]:
-    """A row for each published file of S2 Pro: bytes to fetch, memory it needs as `s2mlx info` counts it where the kernels
-    run, and the least memory of a Mac, in GB, that leaves as much again for the codec, the system and other programs."""
+    """A row for each published file of S2 Pro.
+
+    bytes: to fetch. memory: what it needs, as `s2mlx info` counts it where the kernels run. mac: the least memory of a
+    Mac, in GB, that leaves as much again for the codec, the system and other programs.
+    """
     rows = []
     for name, (_, file) in KNOWN.items():
         if file is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.M | re.S)
+_INNER = re.compile(r"\$\((.*)\)")
 _OPERATORS = {"&&", "||", "|", ";", "&"}
 _REDIRECTIONS = {">", ">>", "<"}
 
@@ -41,6 +42,8 @@ def commands(line: str) -> list[list[str]]:
             skip = True
         else:
             found[-1].append(word)
+            if inner := _INNER.fullmatch(word):
+                found = [*commands(inner[1]), *found]
     return [words for words in found if words]
 
 

@@ -23,7 +23,8 @@ def named(paper) -> set[str]:
 def test_every_file_has_its_line_in_the_paper_of_its_room(room):
     inner = "*" if room == ROOT / "s2mlx" else "**/*"
     files = {str(path.relative_to(room)) for path in room.glob(f"{inner}.py") if path.name != "__init__.py"}
-    assert not files - named(room / "README.md")
+    missing = sorted(files - named(room / "README.md"))
+    assert not missing, f"no line in {room / 'README.md'}: {missing}"
 
 
 @pytest.mark.parametrize("paper", papers(), ids=lambda path: str(path.relative_to(ROOT)))
