@@ -31,6 +31,12 @@ class Task:
         self.abandoned = threading.Event()
         self.results: queue.SimpleQueue = queue.SimpleQueue()  # unbounded: a slow listener never holds up the model
 
+    def cancel(self) -> bool:
+        """Set the caller's event; False without one."""
+        if self._cancel is not None:
+            self._cancel.set()
+        return self._cancel is not None
+
     def wanted(self) -> bool:
         return not (self.abandoned.is_set() or (self._cancel is not None and self._cancel.is_set()))
 
@@ -38,6 +44,9 @@ class Task:
 class Results:
     """The items of a request as they come; an error of the work is raised here. Closing this iterator, or letting go of
     it, abandons the request, also before the first item was asked for (which a generator would not notice).
+
+    A Ctrl-C in here cancels a request that has an event for it, and the iterator stays open: what was finished can still
+    be read. Any other request is abandoned.
 
     Several threads may read: each item goes to one of them, the end or the error to all.
     """
@@ -57,6 +66,10 @@ class Results:
             if not self._request.abandoned.is_set():
                 try:
                     kind, value = self._request.results.get()
+                except KeyboardInterrupt:
+                    if not self._request.cancel():
+                        self.close()
+                    raise
                 except BaseException:
                     self.close()
                     raise

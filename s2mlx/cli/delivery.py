@@ -6,7 +6,9 @@ Knows the Synthesizer's public face; not how the command line was written.
 from __future__ import annotations
 
 import json
+import secrets
 import sys
+import threading
 
 import numpy as np
 
@@ -22,7 +24,9 @@ class Delivery:
     """Collects what is wanted, then `run`s it."""
 
     def __init__(self, tts, text, voices, options, console):
-        self.tts, self.text, self.voices, self.options, self.console = tts, text, voices, options, console
+        self.seed = secrets.randbits(32) if options.seed is None else options.seed  # drawn here: an interrupt tells it
+        self.tts, self.text, self.voices, self.console = tts, text, voices, console
+        self.options = options.replace(seed=self.seed)
         self.tally = Tally()
         self.speaker = None
         self._wanted, self._paths = [], {}
@@ -52,11 +56,11 @@ class Delivery:
         except KeyboardInterrupt:
             sink.keep()
             self.console.clear()
-            for output in sink.outputs:
-                if output.kept_seconds:
-                    self.console.note(
-                        f"interrupted; {output.path} holds {seconds(output.kept_seconds)}, seed {self.tally.stats.seed}"
-                    )
+            kept = [output for output in sink.outputs if output.kept_seconds]
+            for output in kept:
+                self.console.note(f"interrupted; {output.path} holds {seconds(output.kept_seconds)}, seed {self.seed}")
+            if not kept and (not self.tally.frames or any(output.lead is None for output in sink.outputs)):
+                self.console.note(f"interrupted; nothing was finished, seed {self.seed}")
             raise
         except BaseException:
             sink.discard()
@@ -87,8 +91,16 @@ class Delivery:
             [] if self.options.needs_whole else [one.lead for one in (self.speaker, *sink.outputs) if one and one.lead]
         )
         lead = listeners[0] if listeners else None
-        for chunk in self.tts.stream(self.text, voice=self.voices or None, options=self.options, lead=lead):
-            take(chunk)
+        cancel = threading.Event()
+        chunks = self.tts.stream(self.text, voice=self.voices or None, options=self.options, cancel=cancel, lead=lead)
+        try:
+            for chunk in chunks:
+                take(chunk)
+        except KeyboardInterrupt:
+            cancel.set()
+            for chunk in chunks:  # of passes generated together some may have ended: they are kept
+                sink.write(chunk)
+            raise
 
     def _correct(self, samples):
         return corrected(samples, self.tts.sample_rate, self.options)
@@ -144,12 +156,15 @@ class _Sink:
             self._pass.append((chunk.samples, chunk.codes))
             if ended:
                 self._done += self._pass
+            if chunk.finish_reason:
                 self._pass = []
             return
         if self.speaker:
             self.speaker.write(chunk.samples, chunk.stats)
         for output in self.outputs:
             output.write(chunk.samples, chunk.codes, ended)
+            if chunk.finish_reason == CANCELLED:
+                output.drop()
 
     def finish(self):
         whole = self._flush()

@@ -1,7 +1,8 @@
 """Where speech goes when it is not played: a file, a stream, a file of codes.
 
 Each output takes pieces in order, `write(samples, codes, ended)`, where `ended` marks the end of a pass, and is closed:
-`finish()` after everything, `keep()` when interrupted (the passes that ended are kept), `discard()` after a failure.
+`drop()` when the pass that was begun will not end, `finish()` after everything, `keep()` when interrupted (the passes that
+ended are kept), `discard()` after a failure.
 `lead`: None, or tells the seconds of sound that who hears each piece as it comes still has. `kept_seconds`: audio in
 the file that was put in place.
 Samples are float32 [n], codes int32 [num_codebooks, frames].
@@ -41,6 +42,9 @@ class AudioFile:
             self._writer.write(np.concatenate(self._pass))
             self._pass = []
 
+    def drop(self):
+        self._pass = []
+
     def finish(self):
         with uninterrupted():
             self._writer.close()
@@ -71,6 +75,9 @@ class _Kept:
         if ended:
             self._done += self._pass
             self._pass = []
+
+    def drop(self):
+        self._pass = []
 
     def keep(self):
         if self._done:
@@ -127,6 +134,9 @@ class Stream:
     def lead(self) -> float:
         """As if a player at the other end began with the first piece."""
         return self._samples / self._rate - (time.monotonic() - self._began) if self._began else 0.0
+
+    def drop(self):
+        pass  # it is gone
 
     def finish(self):
         self._tell_length()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import mlx.core as mx
 import numpy as np
@@ -187,9 +187,18 @@ class _RequestRun:
                 current += 1
                 yield piece.last(frame.finish_reason)
                 if frame.finish_reason == CANCELLED:
+                    yield from self._finished(begun)
                     return
         if begun or current < len(passes):  # cancelled before this pass gave a frame
             yield (begun[0][0] if begun else _Piece(self, passes[current])).last(CANCELLED)
+
+    def _finished(self, begun: Iterable[tuple[_Piece, deque]]) -> Iterator[AudioChunk]:
+        """After a cancel, the passes that had ended while an earlier one had not: what is finished is kept. A listener
+        has no use for them."""
+        for piece, frames in begun if self.lead is None else ():
+            if frames and frames[-1].codes is None and frames[-1].finish_reason != CANCELLED:
+                for frame in frames:
+                    yield from [piece.last(frame.finish_reason)] if frame.codes is None else piece.add(frame.codes)
 
     def _width(self) -> int:
         """How many passes may run at once. With a listener, one, until a few seconds of sound are ahead: several at

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
 
 import pytest
@@ -293,3 +294,35 @@ if child == 0:
 print(os.waitpid(child, 0)[1], tts.say("Hi.", max_frames=2, min_frames=2, seed=1).codes.tolist() == before)
 """)
     assert (code, out) == (0, "0 True\n"), err
+
+
+def test_an_interrupt_cancels_and_leaves_what_was_finished(monkeypatch):
+    """With an event to cancel by, Ctrl-C in the reader is no end of reading."""
+    cancel, worker = threading.Event(), Worker()
+
+    def work(keep_going):
+        yield 1
+        while keep_going():
+            time.sleep(0.001)
+        yield 2
+
+    results = worker.stream(work, cancel)
+    assert next(results) == 1
+    monkeypatch.setattr(results._request, "results", Interrupted(results._request.results))
+    with pytest.raises(KeyboardInterrupt):
+        next(results)
+    assert cancel.is_set() and list(results) == [2]
+    worker.close()
+
+
+class Interrupted:
+    """A queue whose first `get` is interrupted."""
+
+    def __init__(self, queue):
+        self.queue, self.put, self.done = queue, queue.put, False
+
+    def get(self):
+        if not self.done:
+            self.done = True
+            raise KeyboardInterrupt
+        return self.queue.get()

@@ -269,11 +269,14 @@ def test_progress_on_a_terminal_only(run, tts, player):
     assert run("say", "One.", "--json", tty=("stderr",)).err == ""
 
 
-def test_the_seed_of_a_good_take_is_shown(run, tts, player, tmp_path):
+def test_the_seed_of_a_good_take_is_shown(run, tts, player, tmp_path, monkeypatch):
+    monkeypatch.setattr("secrets.randbits", lambda bits: 7)
     assert run("say", "One.", "-o", "a.wav", tty=("stderr",)).err.endswith("s, seed 7 -> a.wav\n")
     assert run("say", "One.", "--seed", "9", tty=("stderr",)).err.endswith(", seed 9\n")
     tts.interrupt_at = 5
     assert "out.wav holds 0.1 s, seed 7" in run("say", "One. Two.", "-o", "out.wav").err
+    tts.interrupt_at = 1
+    assert "nothing was finished, seed 7" in run("say", "One. Two.", "-o", "none.wav").err
 
 
 def test_dumb_terminals_see_no_progress_and_no_colour(run, tts, player, monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 
 import s2mlx
 from s2mlx.errors import GenerationError, ModelError, S2Error
-from s2mlx.networks.generate import Generation, generate
+from s2mlx.networks.generate import Frame, Generation, generate
 from s2mlx.networks.load import limit_memory, load_model
 from s2mlx.options import Options, Sampling
 from s2mlx.request import run as request_run
@@ -373,3 +373,25 @@ def test_the_rate_changes_the_sound_and_not_the_codes(model, voice, lead):
     assert sum(len(chunk.samples) for chunk in fast) == passes * 9 * 2048 // 2 + (passes - 1) * pause
     assert fast[-1].stats.audio_seconds == pytest.approx(sum(len(chunk.samples) for chunk in fast) / rate)
     assert passes > 1
+
+
+@pytest.mark.parametrize("lead, kept", [(None, [0, 2]), (lambda: 100.0, [0])])
+def test_what_had_ended_behind_a_cancelled_pass_is_kept(model, voice, monkeypatch, lead, kept):
+    """Passes generated together end in any order. A listener has stopped; a file keeps what is whole."""
+
+    def scripted(dual_ar, requests, *_, **__):
+        for _, request in zip(range(3), requests, strict=False):
+            assert request
+        frame = Frame(np.zeros(10, np.int32))
+        for number in (0, 1, 2, 1, 2):
+            yield number, frame
+        yield 2, Frame(None, "stop")
+        yield 0, Frame(None, "stop")
+        yield 1, Frame(None, "cancelled")
+
+    monkeypatch.setattr(request_run, "generate_batch", scripted)
+    monkeypatch.setattr(request_run._RequestRun, "_width", lambda self: 3)
+    chunks = list(Engine(model).speak(3 * LONG, [voice], Options(), 7, lambda: True, lead))
+    whole = [chunk.part for chunk in chunks if chunk.finish_reason == "stop"]
+    assert whole == kept and [c.part for c in chunks if c.finish_reason == "cancelled"] == [1]
+    assert sum(chunk.frames for chunk in chunks if chunk.part == 2) == (2 if 2 in kept else 0)
