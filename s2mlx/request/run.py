@@ -47,7 +47,9 @@ class Engine:
     def __init__(self, model: Model):
         self.model = model
         self.prefixes = PrefixCache(_PREFIX_BYTES)
-        self.references = References(model.config, model.codec.decode)
+        self.references = References(
+            model.config, lambda codes: model.codec.decode(codes)
+        )  # a codec that may be absent
 
     def speak(
         self,
