@@ -8,6 +8,11 @@ import os
 
 import mlx.core as mx
 
+from .errors import UsageError
+
+_OFF = ("off", "0", "no", "false")
+_SWITCH = ("", "on", "1", "yes", "true", *_OFF)
+
 
 def on_gpu() -> bool:
     """Whether MLX's default device is a GPU."""
@@ -15,5 +20,9 @@ def on_gpu() -> bool:
 
 
 def kernels_available() -> bool:
-    """Whether our kernels run here: a Metal device is in use and `S2MLX_KERNELS` is not `off`."""
-    return os.environ.get("S2MLX_KERNELS", "").lower() != "off" and mx.metal.is_available() and on_gpu()
+    """Whether our kernels run here: a Metal device is in use and `S2MLX_KERNELS` is not `off`. Raises `UsageError` for
+    another word in it."""
+    word = os.environ.get("S2MLX_KERNELS", "").strip().lower()
+    if word not in _SWITCH:
+        raise UsageError(f"S2MLX_KERNELS must be on or off, not {word!r}")
+    return word not in _OFF and mx.metal.is_available() and on_gpu()

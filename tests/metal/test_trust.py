@@ -7,6 +7,7 @@ import mlx.core as mx
 import pytest
 
 from s2mlx import device
+from s2mlx.errors import UsageError
 from s2mlx.kernels import blocks, dequantize, metal
 
 
@@ -27,6 +28,9 @@ def test_switched_off(monkeypatch):
     assert device.kernels_available()
     monkeypatch.setenv("S2MLX_KERNELS", "off")
     assert not device.kernels_available()
+    monkeypatch.setenv("S2MLX_KERNELS", "zzz")
+    with pytest.raises(UsageError, match="on or off, not 'zzz'"):
+        device.kernels_available()
 
 
 @pytest.mark.parametrize(
