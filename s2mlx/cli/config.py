@@ -59,9 +59,9 @@ def _set(key: str, raw: str, console: Console) -> None:
     if key == "voice":
         raw = _voice(raw)
     write_default(key, meant if isinstance(meant, bool) else _number(raw) if isinstance(meant, (int, float)) else raw)
-    variable = "S2MLX_" + key.replace("-", "_").upper()
-    if os.environ.get(variable, "").strip():
-        console.note(f"the variable {variable} is set and goes before the file")
+    source = _say().parse([]).sources.get(key.replace("-", "_"))
+    if source in os.environ:
+        console.note(f"the variable {source} is set and goes before the file")
 
 
 def _model(spec: str, console: Console) -> str:
@@ -124,9 +124,8 @@ def _in_force() -> dict[str, tuple[str | None, str | None]]:
     sources, defaults = _say().parse([]).sources, read_defaults()
     found: dict[str, tuple[str | None, str | None]] = {}
     for key in KEYS:
-        variable = "S2MLX_" + key.replace("-", "_").upper()
-        source = sources.get(key.replace("-", "_"))
-        raw = os.environ[variable] if source == variable else defaults.get(key)
+        source = sources.get(key.replace("-", "_"))  # a variable, or the path of the file
+        raw = os.environ.get(source or "", defaults.get(key))
         found[key] = (", ".join(raw.split("\n")), source) if raw and source else (None, None)
     if found["model"] == (None, None):
         from ..weights import DEMO
@@ -138,7 +137,7 @@ def _in_force() -> dict[str, tuple[str | None, str | None]]:
 def _say() -> Parser:
     from .main import command_parser
 
-    _, parser = command_parser("say")
+    parser: Parser = command_parser("say")[1]
     return parser
 
 

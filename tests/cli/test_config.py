@@ -164,6 +164,9 @@ def test_a_variable_that_goes_before_is_said(run, monkeypatch):
     monkeypatch.setenv("S2MLX_DEVICE", "USB")
     assert "S2MLX_DEVICE is set and goes before" in run("config", "device", "Built-in").err
     assert run("config", "device").out == "USB\n"
+    monkeypatch.setenv("S2MLX_SAY_DEVICE", "Loud")
+    assert "S2MLX_SAY_DEVICE is set and goes before" in run("config", "device", "Built-in").err
+    assert run("config", "device", "--json").json == {"device": {"value": "Loud", "source": "S2MLX_SAY_DEVICE"}}
 
 
 def test_the_file_of_one_line_is_still_read(run, edit, file):
