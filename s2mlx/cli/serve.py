@@ -84,7 +84,10 @@ def run(args, console) -> int:
                 console.warn("whoever reaches this machine may use the server; --api-key asks them for a key")
             server.start(service, Access(key, origins))
             print(f"serving {name} at {server.url}/v1", flush=True)
-            server.wait()
+            try:
+                server.wait()
+            finally:
+                server.stop()  # before the model is closed under the requests
     except (KeyboardInterrupt, Exception):
         if terminated():  # as a supervisor ends what it started
             return 0

@@ -6,12 +6,14 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import soundfile
 
+from s2mlx.cli import model
 from s2mlx.cli.serve import _names
 from s2mlx.errors import ModelError
 from s2mlx.weights.catalog import DEMO, find_model
@@ -83,6 +85,18 @@ def test_help_imports_nothing_heavy():
     done = subprocess.run([sys.executable, "-c", script, "serve", "--help"], capture_output=True, text=True, cwd=ROOT)
     assert "POST /v1/audio/speech" in done.stdout
     assert not {"mlx", "numpy", "http", "socketserver"} & set(done.stdout.split("MODULES")[1].split())
+
+
+@pytest.mark.parametrize("number, code", [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_what_a_supervisor_ends_has_not_failed(run, monkeypatch, number, code):
+    """At any time, while the model is loaded too. Who presses Ctrl-C in a script ends the script."""
+
+    def load(*_):
+        os.kill(os.getpid(), number)
+        time.sleep(10)
+
+    monkeypatch.setattr(model, "open_model", load)
+    assert run("serve", "--port", "0").code == code
 
 
 def test_the_bundled_voice_speaks_and_a_signal_ends_it():
