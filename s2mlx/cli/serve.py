@@ -22,11 +22,12 @@ POST /v1/audio/speech with JSON:
   response_format   mp3 (default), opus, wav, or pcm (16-bit mono at 24 kHz), sent while they are generated, or flac,
                     sent when it is whole
   stream_format     audio, or sse: events with the sound in base64
-  model             what /v1/models lists, tts-1, tts-1-hd or gpt-4o-mini-tts
+  model             any name; what /v1/models lists is what speaks
   temperature, top_p, top_k, seed, max_frames, min_frames, pause_ms     as the options of s2mlx say; a pause has at
                     most 10000 ms
-Other fields, a speed other than 1 and instructions are refused. The header S2mlx-Seed of the answer has the seed.
-GET /v1/models, /v1/audio/voices, /health. A client that closes the connection ends its request.
+A speed other than 1 is refused. Other fields, and instructions, are left aside; the header S2mlx-Ignored of the answer
+names them, S2mlx-Seed has the seed.
+GET /v1/models, /v1/audio/models, /v1/audio/voices, /health. A client that closes the connection ends its request.
 """
 
 
@@ -57,6 +58,11 @@ def configure(parser) -> None:
         metavar="N",
         help="requests that may wait while one is served, others are sent away; default 8",
     )
+    parser.option(
+        "--strict",
+        action="store_true",
+        help="refuse fields and names of models that mean nothing here, rather than leave them aside with a note",
+    )
     model.add_options(parser)
     references.add_one_voice(parser, "who speaks for clients that name no voice, or one of OpenAI's")
     model.add_manners(parser)
@@ -78,7 +84,15 @@ def run(args, console) -> int:
             tts.warm_up()
             name, also = _names(tts, args.model)
             service = Service(
-                tts, name, also=also, voice=voice, clip=clip, waiting=args.queue, library=library, log=log
+                tts,
+                name,
+                also=also,
+                voice=voice,
+                clip=clip,
+                waiting=args.queue,
+                strict=args.strict,
+                library=library,
+                log=log,
             )
             if not (server.only_here or key):
                 console.warn("whoever reaches this machine may use the server; --api-key asks them for a key")

@@ -24,15 +24,16 @@ from .connection import BrokenOff
 from .refused import Refused
 from .service import Service
 from .speech import Speech
-from .speech_request import parse_speech
+from .speech_request import SpeechRequest
 
 SPEECH, MODELS, VOICES, HEALTH = "/v1/audio/speech", "/v1/models", "/v1/audio/voices", "/health"
+AUDIO_MODELS = "/v1/audio/models"
 BODY_BYTES = 256 * 1024  # every character of the longest input may be escaped, twelve bytes for an emoji
 BODY_SECONDS = 30.0
 # A reader must keep half the pace of speech; this many seconds it may be late.
 PATIENCE = 30.0
 _END = {"Connection": "close"}
-_EXPOSED = ("S2mlx-Seed", "Retry-After")
+_EXPOSED = ("S2mlx-Seed", "S2mlx-Ignored", "Retry-After")
 _STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nobody between is to keep or collect it
 
 
@@ -58,6 +59,7 @@ def routes(
         HEALTH: lambda request: JSONResponse(service.health()),
         MODELS: lambda request: JSONResponse(service.models()),
         MODELS + "/{name:path}": lambda request: JSONResponse(service.model(request.path_params["name"])),
+        AUDIO_MODELS: lambda request: JSONResponse(service.audio_models()),
         VOICES: lambda request: JSONResponse(service.voices()),
     }
     before = [Middleware(_Answers, answer, fault), Middleware(_Gate, access)]
@@ -166,7 +168,7 @@ class _SpeechEndpoint:
         if scope["method"] == "OPTIONS":
             await _takes("POST, OPTIONS")(scope, receive, send)
             return
-        wanted = parse_speech(await _json_body(Request(scope, receive)))
+        wanted = self._service.wanted(await _json_body(Request(scope, receive)))
         with self._service.place():
             try:
                 speech = await self._service.speak(wanted)
@@ -174,12 +176,14 @@ class _SpeechEndpoint:
                 self._log("a request was left before its first sound: its client is gone, or the server is stopping")
                 raise
             with closing(speech):
-                await self._stream(speech, send)
+                await self._stream(wanted, speech, send)
         rate = speech.stats.rtf or 0
         self._log(f"{speech.seconds:.1f} s of speech as {wanted.format}, real-time factor {rate:.2f}")
 
-    async def _stream(self, speech: Speech, send: Send) -> None:
+    async def _stream(self, wanted: SpeechRequest, speech: Speech, send: Send) -> None:
         headers = {"S2mlx-Seed": str(speech.seed), "Content-Type": speech.content_type, **_STREAM}
+        if wanted.ignored:
+            headers["S2mlx-Ignored"] = ", ".join(map(_token, wanted.ignored[:20]))
         try:
             await StreamingResponse(_paced(speech), headers=headers).stream_response(send)
         except S2Error as fault:
@@ -193,6 +197,11 @@ class _SpeechEndpoint:
             if isinstance(fault, TimeoutError):
                 raise BrokenOff from fault
             raise
+
+
+def _token(name: str) -> str:
+    """The name of a field as it may stand in a header."""
+    return re.sub(r"[^\w.-]", "?", name[:40], flags=re.ASCII)
 
 
 async def _paced(speech: Speech) -> AsyncIterator[bytes]:

@@ -13,12 +13,13 @@ from typing import Any
 
 from ..errors import S2Error
 from ..synthesizer import Synthesizer
-from ..voices import Voice, VoiceLibrary
+from ..voices import Voice, VoiceLibrary, printable
 from .refused import Refused, busy
 from .speech import Speech, refusal
-from .speech_request import SpeechRequest
+from .speech_request import SpeechRequest, parse_speech
 from .voices import Voices
 
+_MOST_NOTES = 100
 # OpenAI's models, with the dates of their versions.
 _OPENAI_MODELS = re.compile(r"(tts-1|tts-1-hd|gpt-4o-mini-tts)(-\d{4}(-\d\d-\d\d)?)?")
 
@@ -27,8 +28,8 @@ class Service:
     """One model and who waits for it.
 
     name: what the model is called; also: other names it answers to. voice: the default one; clip: where its recording
-    lies, if that is kept outside the library. waiting: requests that may wait while one is served. log(text) hears what
-    the person at the terminal should know.
+    lies, if that is kept outside the library. waiting: requests that may wait while one is served. strict: refuse what
+    clients ask for in vain, rather than leave it aside. log(text) hears what the person at the terminal should know.
     """
 
     def __init__(
@@ -40,13 +41,15 @@ class Service:
         voice: Voice | None = None,
         clip: Path | None = None,
         waiting: int = 8,
+        strict: bool = False,
         library: VoiceLibrary | None = None,
         log: Callable[[str], None] = lambda text: None,
     ):
         self._tts, self._name, self._names = tts, name, {name, *also}
         self._voices = Voices(tts, library or VoiceLibrary(), voice, log, clip)
         self._most, self._here = 1 + waiting, 0
-        self._log, self._began = log, int(time.time())
+        self._log, self._began, self._strict = log, int(time.time()), strict
+        self._noted: set[str] = set()
         # Both let one in at a time, in the order they came; who is cancelled while waiting leaves at once. The engine
         # has a queue of its own, in which who left would stay until its turn: none is put into it before it is free.
         self._choosing, self._engine = asyncio.Lock(), asyncio.Lock()
@@ -57,16 +60,15 @@ class Service:
     def models(self) -> dict[str, Any]:
         return {"object": "list", "data": [self.model(self._name)]}
 
-    def model(self, name: str | None) -> dict[str, Any]:
-        """What is known of a model; None is the served one. Raises `Refused` (404) for a name it does not answer to."""
-        if name is not None and name not in self._names and not _OPENAI_MODELS.fullmatch(name):
-            raise Refused(
-                404,
-                f"the model {name[:80]!r} is not served here; this is {self._name}",
-                param="model",
-                code="model_not_found",
-            )
-        return {"id": self._name, "object": "model", "created": self._began, "owned_by": "s2mlx"}
+    def audio_models(self) -> dict[str, Any]:
+        """The same in the form that Open WebUI asks for."""
+        return {"models": [{"id": self._name}]}
+
+    def model(self, name: str) -> dict[str, Any]:
+        """What is known of a model. Raises `Refused` (404) for one that is not served."""
+        if not self._serves(name):
+            raise self._not_served(name)
+        return {"id": name, "object": "model", "created": self._began, "owned_by": "s2mlx"}
 
     def voices(self) -> dict[str, Any]:
         return {"voices": [{"id": name, "name": name} for name in self._voices.names()]}
@@ -83,10 +85,17 @@ class Service:
         finally:
             self._here -= 1
 
+    def wanted(self, body: bytes) -> SpeechRequest:
+        """The request in a JSON body. Raises `Refused`."""
+        request = parse_speech(body, strict=self._strict)
+        for name in request.ignored:
+            self._note(f"a client's field {printable(name[:80])!r} means nothing here and was left aside")
+        return request
+
     async def speak(self, request: SpeechRequest) -> Speech:
         """Returns when there is sound, or raises `Refused` with why there is none. To be closed; one that is cancelled
         here is."""
-        self.model(request.model)
+        self._check_model(request.model)
         cancel = threading.Event()
         try:
             async with self._choosing:
@@ -103,3 +112,29 @@ class Service:
         except BaseException:
             cancel.set()
             raise
+
+    def _note(self, text: str) -> None:
+        """Said once: clients repeat themselves."""
+        if text not in self._noted and len(self._noted) < _MOST_NOTES:
+            self._noted.add(text)
+            self._log(text)
+
+    def _check_model(self, name: str | None) -> None:
+        """Clients send the names they know: kokoro, tts, ... The served model speaks all the same."""
+        if name is None or self._serves(name):
+            return
+        if self._strict:
+            raise self._not_served(name)
+        self._note(f"a client asked for the model {printable(name[:80])!r}: {self._name} speaks")
+
+    def _serves(self, name: str) -> bool:
+        """By its own names, and by those of OpenAI's models, for which it stands."""
+        return name in self._names or bool(_OPENAI_MODELS.fullmatch(name))
+
+    def _not_served(self, name: str) -> Refused:
+        return Refused(
+            404,
+            f"the model {name[:80]!r} is not served here; this is {self._name}",
+            param="model",
+            code="model_not_found",
+        )

@@ -18,13 +18,14 @@ _STREAM_FORMATS = ("audio", "sse")
 _KNOBS = {
     name: KNOBS[name] for name in ("temperature", "top_p", "top_k", "seed", "max_frames", "min_frames", "pause_ms")
 } | {"pause_ms": replace(KNOBS["pause_ms"], most=10_000)}
-_FIELDS = ("model", "input", "voice", "response_format", "speed", "stream_format", "instructions", *_KNOBS)
+_FIELDS = ("model", "input", "voice", "response_format", "speed", "stream_format", *_KNOBS)
 Fields = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class SpeechRequest:
-    """What to say and how. model, voice: names as the client gave them, None where it gave none."""
+    """What to say and how. model, voice: names as the client gave them, None where it gave none. ignored: the fields
+    it gave that mean nothing here."""
 
     text: str
     model: str | None = None
@@ -32,15 +33,16 @@ class SpeechRequest:
     format: str = "mp3"
     events: bool = False  # server-sent events with the sound in base64, rather than the bare sound
     options: Options = field(default_factory=Options)
+    ignored: tuple[str, ...] = ()
 
 
-def parse_speech(body: bytes) -> SpeechRequest:
-    """The request in a JSON body. Raises `Refused` (400)."""
+def parse_speech(body: bytes, *, strict: bool = False) -> SpeechRequest:
+    """The request in a JSON body; strict: refuse what would be ignored. Raises `Refused` (400)."""
     fields = {name: value for name, value in _object(body).items() if value is not None}
-    for name in fields:
-        if name not in _FIELDS:
-            raise _wrong(name, f"unknown field {name[:80]!r}; known: {', '.join(_FIELDS)}")
-    _check_unsupported(fields)
+    ignored = tuple(name for name in fields if name not in _FIELDS and (name, fields[name]) != ("instructions", ""))
+    if strict and ignored:
+        raise _wrong(ignored[0], _why_not(ignored[0]))
+    _check_speed(fields)
     return SpeechRequest(
         text=_text(fields),
         model=_string(fields, "model"),
@@ -48,6 +50,7 @@ def parse_speech(body: bytes) -> SpeechRequest:
         format=_choice(fields, "response_format", STREAMABLE, "mp3"),
         events=_choice(fields, "stream_format", _STREAM_FORMATS, "audio") == "sse",
         options=_options(fields),
+        ignored=ignored,
     )
 
 
@@ -69,21 +72,21 @@ def _no_constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a JSON number")
 
 
-def _check_unsupported(fields: Fields) -> None:
-    """What OpenAI's engine can do and this one cannot is refused, rather than left undone."""
+def _why_not(name: str) -> str:
+    if name == "instructions":
+        return (
+            "this model takes no instructions; leave the field out, and write stage directions for S2 Pro into the "
+            "input, such as [whispering]"
+        )
+    return f"unknown field {name[:80]!r}; known: {', '.join(_FIELDS)}"
+
+
+def _check_speed(fields: Fields) -> None:
     speed = fields.get("speed", 1)
     if not isinstance(speed, (int, float)) or isinstance(speed, bool):
         raise _wrong("speed", "speed must be a number")
     if speed != 1:
         raise _wrong("speed", "this model speaks at its own pace: speed must be 1.0 or left out")
-    if _string(fields, "instructions"):
-        raise _wrong(
-            "instructions",
-            "this model takes no instructions; leave the field out, and write stage "
-            "directions for S2 Pro into the input, such as [whispering]",
-        )
-    if fields.get("response_format") == "aac":
-        raise _wrong("response_format", f"aac cannot be made here; take one of {', '.join(STREAMABLE)}")
 
 
 def _text(fields: Fields) -> str:
@@ -120,10 +123,11 @@ def _options(fields: Fields) -> Options:
 
 
 def _choice(fields: Fields, name: str, choices: tuple[str, ...], default: str) -> str:
+    """One of them, in small letters or not."""
     value = fields.get(name, default)
-    if not isinstance(value, str) or value not in choices:
-        raise _wrong(name, f"{name} must be one of {', '.join(choices)}")
-    return value
+    if not isinstance(value, str) or value.lower() not in choices:
+        raise _wrong(name, f"{name} must be one of {', '.join(choices)}, not {repr(value)[:40]}")
+    return value.lower()
 
 
 def _string(fields: Fields, name: str) -> str | None:

@@ -242,12 +242,42 @@ def test_a_limit_that_ended_the_speech_is_said(tts, server, client):
     until(lambda: any("limit of frames" in line for line in server.log_lines))
 
 
-def test_models(client):
-    for name in ("fake", "Fake S2", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15", "tts-1-1106"):
+NAMES = ("fake", "Fake S2", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15", "tts-1-1106")
+OTHERS = ("kokoro", "tts", "gpt-4", "tts-2", "tts-1-", "")
+
+
+def test_any_name_of_a_model_speaks(server, client):
+    for name in (*NAMES, *OTHERS, "kokoro"):
+        assert client.post({**HELLO, "model": name}).answer().body == WAV
+    assert sum("'kokoro'" in line for line in server.log_lines) == 1
+    assert not any("tts-1-hd" in line for line in server.log_lines)
+
+
+def test_strictly_a_model_that_is_not_served_does_not_speak(start, connect):
+    client = connect(start(strict=True))
+    for name in NAMES:
         assert client.post({**HELLO, "model": name}).answer().status == 200
-        assert client.ask("/v1/models/" + name.replace(" ", "%20")).json["id"] == "fake"
-    for name in ("gpt-4", "tts-2", "tts-1-", ""):
+    for name in OTHERS:
         answer = client.post({**HELLO, "model": name}).answer()
         assert answer.status == 404 and answer.json["error"]["code"] == "model_not_found"
-    assert client.ask("/v1/models/nobody").status == 404
+    assert client.post({**HELLO, "stream": True}).answer().json["error"]["param"] == "stream"
+
+
+def test_what_is_left_aside_is_told(server, client):
+    fields = {"stream": True, "instructions": "Be kind.", "sample rate\r\nX: \u00e9": 1}
+    for _ in range(2):
+        answer = client.post({**HELLO, **fields}).answer()
+        assert answer.body == WAV and answer.fields["s2mlx-ignored"] == "stream, instructions, sample?rate??X???"
+    assert sum("'instructions'" in line for line in server.log_lines) == 1
+    assert not any("\n" in line for line in server.log_lines)
+    assert "s2mlx-ignored" not in client.post(HELLO).answer().fields
+
+
+def test_models(client):
     assert [m["id"] for m in client.ask("/v1/models").json["data"]] == ["fake"]
+    assert client.ask("/v1/audio/models").json == {"models": [{"id": "fake"}]}
+    for name in NAMES:
+        model = client.ask("/v1/models/" + name.replace(" ", "%20"))
+        assert model.status == 200 and model.json["id"] == name and model.json["object"] == "model"
+    for name in ("nobody", "kokoro"):
+        assert client.ask(f"/v1/models/{name}").status == 404

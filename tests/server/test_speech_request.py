@@ -9,8 +9,8 @@ from s2mlx.server.refused import Refused
 from s2mlx.server.speech_request import MOST_CHARACTERS, SpeechRequest, parse_speech
 
 
-def parse(**fields):
-    return parse_speech(json.dumps({"input": "Hello.", **fields}).encode())
+def parse(strict=False, **fields):
+    return parse_speech(json.dumps({"input": "Hello.", **fields}).encode(), strict=strict)
 
 
 def test_the_least_and_the_most():
@@ -52,8 +52,6 @@ def test_null_is_absent_and_a_voice_may_be_an_object():
         ({"speed": 1e999}, None, "JSON"),
         ({"speed": "1"}, "speed", "number"),
         ({"speed": True}, "speed", "number"),
-        ({"instructions": "Be kind."}, "instructions", "stage directions"),
-        ({"nonsense": 1}, "nonsense", "unknown field 'nonsense'"),
         ({"temperature": "hot"}, "temperature", "number"),
         ({"temperature": 11}, "temperature", "between 0 and 10"),
         ({"temperature": 10**400}, "temperature", "between 0 and 10"),
@@ -73,6 +71,30 @@ def test_what_is_wrong_is_named(fields, param, words):
         parse(**fields)
     assert caught.value.status == 400
     assert caught.value.body()["error"]["type"] == "invalid_request_error" and caught.value.param == param
+
+
+def test_what_means_nothing_here_is_left_aside():
+    request = parse(stream=True, instructions="Be kind.", user="me", speed=1, language=None)
+    assert request == SpeechRequest("Hello.", ignored=("stream", "instructions", "user"))
+
+
+@pytest.mark.parametrize(
+    "fields, param, words",
+    [
+        ({"instructions": "Be kind."}, "instructions", "stage directions"),
+        ({"instructions": 3}, "instructions", "stage directions"),
+        ({"nonsense": 1}, "nonsense", "unknown field 'nonsense'"),
+    ],
+)
+def test_strictly_it_is_refused(fields, param, words):
+    with pytest.raises(Refused, match=words) as caught:
+        parse(strict=True, **fields)
+    assert caught.value.status == 400 and caught.value.param == param
+
+
+def test_a_format_may_be_in_any_case():
+    request = parse(response_format="WAV", stream_format="SSE")
+    assert request.format == "wav" and request.events
 
 
 @pytest.mark.parametrize(
