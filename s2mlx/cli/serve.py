@@ -22,11 +22,12 @@ POST /v1/audio/speech with JSON:
   response_format   mp3 (default), opus, wav, or pcm (16-bit mono at 24 kHz), sent while they are generated, or flac,
                     sent when it is whole
   stream_format     audio, or sse: events with the sound in base64
+  speed             0.5 to 2
   model             any name; what /v1/models lists is what speaks
   temperature, top_p, top_k, seed, max_frames, min_frames, pause_ms     as the options of s2mlx say; a pause has at
                     most 10000 ms
-A speed other than 1 is refused. Other fields, and instructions, are left aside; the header S2mlx-Ignored of the answer
-names them, S2mlx-Seed has the seed.
+Other fields, instructions among them, are left aside; the header S2mlx-Ignored of the answer names them, S2mlx-Seed
+has the seed.
 GET /v1/models, /v1/audio/models, /v1/audio/voices, /health. A client that closes the connection ends its request.
 """
 

@@ -14,11 +14,13 @@ MOST_CHARACTERS = 16_384  # OpenAI allows 4096
 _LONGEST_NAME = 256  # characters: comparing names brings accents into order, which takes the square of their number
 STREAMABLE = ("mp3", "opus", "flac", "wav", "pcm")
 _STREAM_FORMATS = ("audio", "sse")
-# Ours beyond OpenAI's. A letter may be a paragraph, with a pause after it.
+# Field -> field of Options, and what it may be. Ours beyond OpenAI's are called alike.
 _KNOBS = {
-    name: KNOBS[name] for name in ("temperature", "top_p", "top_k", "seed", "max_frames", "min_frames", "pause_ms")
-} | {"pause_ms": replace(KNOBS["pause_ms"], most=10_000)}
-_FIELDS = ("model", "input", "voice", "response_format", "speed", "stream_format", *_KNOBS)
+    "speed": ("rate", replace(KNOBS["rate"], name="speed")),
+    **{name: (name, KNOBS[name]) for name in ("temperature", "top_p", "top_k", "seed", "max_frames", "min_frames")},
+    "pause_ms": ("pause_ms", replace(KNOBS["pause_ms"], most=10_000)),  # a letter may be a paragraph, with a pause
+}
+_FIELDS = ("model", "input", "voice", "response_format", "stream_format", *_KNOBS)
 Fields = dict[str, Any]
 
 
@@ -42,7 +44,6 @@ def parse_speech(body: bytes, *, strict: bool = False) -> SpeechRequest:
     ignored = tuple(name for name in fields if name not in _FIELDS and (name, fields[name]) != ("instructions", ""))
     if strict and ignored:
         raise _wrong(ignored[0], _why_not(ignored[0]))
-    _check_speed(fields)
     return SpeechRequest(
         text=_text(fields),
         model=_string(fields, "model"),
@@ -81,14 +82,6 @@ def _why_not(name: str) -> str:
     return f"unknown field {name[:80]!r}; known: {', '.join(_FIELDS)}"
 
 
-def _check_speed(fields: Fields) -> None:
-    speed = fields.get("speed", 1)
-    if not isinstance(speed, (int, float)) or isinstance(speed, bool):
-        raise _wrong("speed", "speed must be a number")
-    if speed != 1:
-        raise _wrong("speed", "this model speaks at its own pace: speed must be 1.0 or left out")
-
-
 def _text(fields: Fields) -> str:
     text = _string(fields, "input")
     if text is None or not text.strip():
@@ -116,7 +109,7 @@ def _voice(fields: Fields) -> str | None:
 
 def _options(fields: Fields) -> Options:
     try:
-        return Options(**{name: knob.check(fields[name]) for name, knob in _KNOBS.items() if name in fields})
+        return Options(**{to: knob.check(fields[name]) for name, (to, knob) in _KNOBS.items() if name in fields})
     except UsageError as fault:  # begins with the name
         name = str(fault).partition(" ")[0]
         raise _wrong(name if name in _KNOBS else None, str(fault)) from None

@@ -106,7 +106,7 @@ def test_the_bundled_voice_speaks_and_a_signal_ends_it():
         pytest.skip(str(fault))
     reset = lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGTERM)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "s2mlx", "serve", "--port", "0"],
+        [sys.executable, "-m", "s2mlx", "serve", "--port", "0", "--strict"],
         cwd=ROOT,
         text=True,
         stdout=subprocess.PIPE,
@@ -126,6 +126,7 @@ def test_the_bundled_voice_speaks_and_a_signal_ends_it():
             ).answer()
             samples, rate = soundfile.read(io.BytesIO(answer.body))
             assert rate == 22050 and 0.4 < len(samples) / rate < 4 and abs(samples).max() > 0.05
+            assert client.post({"input": "Hi.", "stream": True}, Authorization="Bearer secret").answer().status == 400
             client.post(
                 {"input": "A long text. " * 200, "voice": "clara", "response_format": "pcm"},
                 Authorization="Bearer secret",

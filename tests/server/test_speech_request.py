@@ -48,7 +48,8 @@ def test_null_is_absent_and_a_voice_may_be_an_object():
         ({"response_format": "mp4"}, "response_format", "one of mp3"),
         ({"response_format": ["mp3"]}, "response_format", "one of mp3"),
         ({"stream_format": "ws"}, "stream_format", "one of audio, sse"),
-        ({"speed": 1.5}, "speed", "pace"),
+        ({"speed": 0.4}, "speed", "speed must be between 0.5 and 2"),
+        ({"speed": 2.1}, "speed", "speed must be between 0.5 and 2"),
         ({"speed": 1e999}, None, "JSON"),
         ({"speed": "1"}, "speed", "number"),
         ({"speed": True}, "speed", "number"),
@@ -90,6 +91,12 @@ def test_strictly_it_is_refused(fields, param, words):
     with pytest.raises(Refused, match=words) as caught:
         parse(strict=True, **fields)
     assert caught.value.status == 400 and caught.value.param == param
+
+
+def test_speed_is_the_rate():
+    assert parse(speed=1.5).options == Options(rate=1.5) and parse(speed=2).options == Options(rate=2.0)
+    assert parse(speed=1.0).options == Options()
+    assert parse(rate=1.5) == SpeechRequest("Hello.", ignored=("rate",))  # that is not what OpenAI calls it
 
 
 def test_a_format_may_be_in_any_case():
