@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gguf.constants import GGML_QUANT_VERSION, LlamaFileType
 
-from ..errors import ModelError
+from ..errors import ModelError, UsageError
 from ..weights.block_formats import FLOATS
 from ..weights.facts import is_s2_pro
 from ..weights.gguf_file import MAX_HEADER
@@ -28,6 +28,8 @@ def write_gguf(source: Source, target: Path, type: str, force: bool, on_plan, on
     if source.gguf:
         check_worth(source, made)
     tokenizer, made = source.tokenizer(made)
+    if source.is_part(target):
+        raise UsageError(f"{target} is a part of the source; choose another name")
     output = Output(target, source=source.path, force=force, beside=tokenizer)
     head = _header(source, made)
     total = len(head) + sum(planned.nbytes + padding(planned.nbytes) for planned in made.tensors)

@@ -12,9 +12,11 @@ from ..options import Sampling
 from ..text.tokenizer import FILE_NAME, find_tokenizer, load_tokenizer
 from ..weights import open_checkpoint
 from ..weights.facts import LICENCE, is_s2_pro
-from ..weights.gguf_file import MAX_HEADER, MAX_NAME, GGUFFile
+from ..weights.gguf_file import MAX_HEADER, MAX_NAME
 from ..weights.keys import size_keys
 from ..weights.packed import OWN
+from ..weights.part_names import parts_of
+from ..weights.split_gguf import read_gguf
 from .gguf_writer import value
 from .types import Plan
 
@@ -30,13 +32,17 @@ class Source:
     def __init__(self, path):
         self.path = Path(path)
         self.checkpoint = open_checkpoint(self.path, memory_limit=_ANY_MEMORY)
-        self.gguf = None if self.path.is_dir() else GGUFFile(self.path)
+        self.gguf = None if self.path.is_dir() else read_gguf(self.path)
         if self.checkpoint.config.slow is None:
             raise ModelError(f"{self.path} holds only a codec, which is never quantized: there is nothing to convert")
 
     @property
     def config(self) -> ModelConfig:
         return self.checkpoint.config
+
+    def is_part(self, path: Path) -> bool:
+        """Whether `path` is one of the files of a GGUF source in several."""
+        return path.exists() and any(part.exists() and part.samefile(path) for part in parts_of(self.path)[1:])
 
     def keys(self) -> dict[str, bytes]:
         """Metadata as a GGUF file has them, without those that tell the types: of a GGUF file its own, to the bit."""
