@@ -9,8 +9,8 @@ from s2mlx import device
 from s2mlx.config import TransformerConfig
 from s2mlx.layers import cache as module
 from s2mlx.layers.cache import KVCache
-from s2mlx.layers.rope import Rope
 from s2mlx.layers.heads import Heads
+from s2mlx.layers.rope import Rope
 
 LAYERS, HEADS, KV_HEADS, DIM = 2, 4, 2, 16
 
