@@ -1,4 +1,4 @@
-"""The app: holds what all screens share and moves between them. Draws nothing itself."""
+"""The app: holds what all screens share and moves between them."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from s2mlx.errors import S2Error
-from s2mlx.voices import check_name, key
 
 from .commands import commands
-from .engine.fitting import Fitting
-from .engine.loader import Dropped, EngineRoom
-from .engine.shapes import Player, Studio, Synthesizer
-from .jobs import Job, JobEnded, JobProgressed, Jobs
-from .recording.takes import Takes
+from .engine.loader import EngineLoader
+from .engine.protocols import SoundOutput, Studio
+from .engine.voice_shelf import VoiceShelf
+from .jobs import JobCancelled, JobEnded, JobProgressed, Jobs
 from .screens.help import HelpScreen, key_groups
 from .screens.history import HistoryScreen
 from .screens.main import MainScreen
+from .screens.record import COUNTDOWN
+from .screens.recording_flow import RecordingFlow
 from .screens.settings import SettingsScreen
-from .speaking.utterance import Made
-from .state import settings as settings_file
-from .state.history import History, Utterance, distinct_options
+from .speaking.spoken_audio import SpokenAudio
+from .state.history import History, HistoryEntry, distinct_options
 from .state.session import Session
+from .state.settings import Settings, SettingsFile
 from .themes import ALL
 from .widgets.key_line import SMALLEST
 
 PATIENCE = 1.0  # seconds that leaving waits for the jobs
 
 
-class S2App(Takes, App[int]):
-    """`config` and `state` are folders; `overrides` are settings of this run only, such as the command line's model."""
+class S2App(App[int]):
+    """`config` and `state` are folders; `overrides` are settings of this run only, such as the command line's model.
+    `guests`: voices for this run only, by name. `countdown`: seconds before a recording begins."""
 
     TITLE = "s2mlx"
     CSS_PATH = "styles.tcss"
@@ -57,38 +58,40 @@ class S2App(Takes, App[int]):
         *,
         text: str | None = None,
         guests: dict[str, Any] | None = None,
-        countdown: float | None = None,
-        **overrides,
+        countdown: float = COUNTDOWN,
+        **overrides: Any,
     ):
         super().__init__()
-        self.studio, self.library = studio, studio.library
-        self._settings_path, self._log_path = config / "app.json", state / "app.log"
-        self._kept, self._complaints = settings_file.load(self._settings_path)
-        self._written = self._kept  # what the file was told last
-        self.settings = self._kept.replace(**overrides)
+        self.studio = studio
+        self.log_path = state / "app.log"
+        self._settings = SettingsFile(config / "app.json", **overrides)
         self.session = Session(state)
         self.history = History(state / "history", studio.write_audio, studio.read_audio)
-        self.fitting = Fitting(self.library)
-        self.guests = guests or {}  # voices for this run only, by name
+        self.voices = VoiceShelf(studio.library, guests)
         self.jobs = Jobs(self)
-        self.room = EngineRoom(studio, self.jobs, self._engine_changed)
-        self.deleted: list[tuple[str, Any, tuple]] = []
+        self.loader = EngineLoader(studio, self.jobs, lambda: self.main.engine_changed())
         self._writing = threading.Lock()
         self._text = ""
         self._autosave_failed = self._warned = False
-        self._countdown = {} if countdown is None else {"countdown": countdown}
-        self._main = MainScreen(self.session.text() if text is None else text)
+        self.main = MainScreen(self.session.text() if text is None else text)
+        self.recordings = RecordingFlow(self, self.main.use_voice, countdown)
         for theme in ALL:
             self.register_theme(theme)
         self.theme = self.settings.theme
 
+    @property
+    def settings(self) -> Settings:
+        return self._settings.now
+
     def on_mount(self) -> None:
-        self.push_screen(self._main)
-        for complaint in self._complaints:
+        self.push_screen(self.main)
+        for complaint in self._settings.complaints:
             self.notify(complaint, severity="warning")
-        self.room.load(self.settings)
+        self.loader.load(self.settings)
         self.jobs.start(
-            "recover", lambda job: self.session.adopt_broken_recording(), done=lambda _: self.offer_kept_take()
+            "recover",
+            lambda job: self.session.adopt_broken_recording(),
+            done=lambda _: self.recordings.offer_kept_take(),
         )
 
     # what happens in jobs
@@ -104,7 +107,7 @@ class S2App(Takes, App[int]):
         job = event.job
         self.jobs.ended(job)
         if event.error is not None:
-            self._log(event.error)
+            self._log_fault(event.error)
         if not self._stands(job.owner):
             return
         if event.error is None:
@@ -117,61 +120,55 @@ class S2App(Takes, App[int]):
 
     def _stands(self, owner: Screen | None) -> bool:
         """The screen is there still, in front or covered, and may be drawn on."""
-        screen = owner or self._main
+        screen = owner or self.main
         return screen.is_attached and screen in self.screen_stack
 
     def explain(self, error: BaseException) -> str:
         """An error in one line, as the user should hear it."""
         if isinstance(error, S2Error):
             return str(error)
-        if isinstance(error, Dropped):
+        if isinstance(error, JobCancelled):
             return "cancelled"
         if isinstance(error, OSError):
             where = f": {error.filename}" if error.filename else ""
             return f"{error.strerror or error}{where}"
         if isinstance(error, MemoryError):
             return "there is not enough memory for this"
-        return f"{type(error).__name__}: {error} (a fault of this program; details in {self._log_path})"
+        return f"{type(error).__name__}: {error} (a fault of this program; details in {self.log_path})"
 
-    def notify(self, message: str, **options) -> None:
+    def notify(self, message: str, **options: Any) -> None:
         """A notice as Textual shows it, except that nothing in it is markup: it names files, devices, voices."""
         super().notify(message, **options | {"markup": False})
 
     def complain(self, error: BaseException, way_on: str = "") -> None:
         """Show an error where it stays readable: as a notice, and in the state line."""
-        if isinstance(error, Dropped):
+        if isinstance(error, JobCancelled):
             return
         line = self.explain(error)
         self.notify(f"{line}\n{way_on}".strip(), severity="error", timeout=12)
-        if self._main.ready:
-            self._main.status.say(line)
+        if self.main.ready:
+            self.main.say(line)
 
-    def _log(self, error: BaseException) -> None:
+    def _log_fault(self, error: BaseException) -> None:
         """Faults of this program keep their traceback, in a file."""
-        if isinstance(error, (S2Error, Dropped, OSError)):
+        if isinstance(error, (S2Error, JobCancelled, OSError)):
             return
         try:
-            self._log_path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self._log_path, "a", encoding="utf-8") as log:
+            self.log_path.parent.mkdir(parents=True, exist_ok=True)
+            with open(self.log_path, "a", encoding="utf-8") as log:
                 traceback.print_exception(error, file=log)
         except OSError:
             pass  # the message on the screen is what is left
 
     # settings
 
-    def change(self, **changes) -> None:
+    def change(self, **changes: Any) -> None:
         """Change settings now, and keep them."""
-        self.settings = self.settings.replace(**changes)
-        self._kept = self._kept.replace(**changes)
+        self._settings.change(**changes)
         self.theme = self.settings.theme
-        self.jobs.start("settings", lambda job: self._save_settings())
+        self.jobs.start("settings", lambda job: self._settings.save())
 
-    def _save_settings(self) -> None:
-        """Jobs may overtake each other: whichever writes, writes what holds now."""
-        with self._writing:
-            kept = self._kept
-            settings_file.update(self._settings_path, self._written, kept)
-            self._written = kept
+    # the text
 
     def _save_text(self) -> None:
         with self._writing:
@@ -183,82 +180,52 @@ class S2App(Takes, App[int]):
                 self.complain(error, "The text cannot be kept for the next start.")
             self._autosave_failed = True
 
-        def done(_) -> None:
+        def done(_: Any) -> None:
             self._autosave_failed = False
 
         self._text = text
         self.jobs.start("autosave", lambda job: self._save_text(), done=done, failed=failed)
 
-    # engine, devices, voices: for jobs
+    # sound
 
-    def _engine_changed(self) -> None:
-        self._main.engine_changed()
-
-    def open_player(self, rate: int) -> Player:
+    def open_output(self, rate: int) -> SoundOutput:
         """On a job's thread. Raises DeviceError."""
-        return self.studio.player(rate, self.settings.output, self.settings.prebuffer)
+        return self.studio.open_output(rate, self.settings.output, self.settings.prebuffer)
 
-    def load_voice(self, name: str, engine: Synthesizer, job: Job):
-        """The voice as `engine` takes it. Raises VoiceError."""
-        return self.fitting.fit(name, self.guests.get(name) or self.library.get(name), engine, job)
-
-    def voice_names(self) -> list[str]:
-        return [*self.library.names(), *self.guests]
-
-    def name_trouble(self, name: str, but: str = "") -> str:
-        """Why a voice cannot be called so, or an empty string. `but`: the name it has now."""
-        try:
-            check_name(name)
-            other = next((one for one in self.voice_names() if key(one) == key(name.strip()) and one != but), None)
-        except S2Error as error:
-            return self.explain(error)
-        return f"there is a voice {other} already: take another name" if other else ""
-
-    def free_name(self, stem: str) -> str:
-        """me, me-2, me-3, ..."""
-        try:
-            taken, number = set(map(key, self.voice_names())), 1
-        except S2Error:  # said by the list of voices already
-            return stem
-        while key(name := stem if number == 1 else f"{stem}-{number}") in taken:
-            number += 1
-        return name
-
-    def remember(self, made: Made) -> None:
+    def remember(self, audio: SpokenAudio) -> None:
         """Put an utterance into the history."""
-        if not made.samples or not len(made.whole()):
+        if not audio.samples or not len(audio.whole()):
             return
-        request, stats, settings = made.request, made.stats, self.settings
-        engine = self.room.engine
-        utterance = Utterance(
-            request.text,
-            request.names,
+        script, stats, settings, engine = audio.script, audio.stats, self.settings, self.loader.engine
+        entry = HistoryEntry(
+            script.text,
+            script.names,
             stats.seed,
-            distinct_options(request.options),
+            distinct_options(script.options),
             settings.model,
             engine.name if engine else "",
             settings.compat,
             settings.tokenizer,
-            made.when,
-            len(made.whole()) / made.rate,
+            audio.when,
+            len(audio.whole()) / audio.rate,
             stats.frames,
             stats.rtf,
             stats.first_audio,
-            made.finish_reason,
+            audio.finish_reason,
         )
-        self.jobs.start("remember", lambda job: self.history.add(utterance, made.whole(), made.rate))
+        self.jobs.start("remember", lambda job: self.history.add(entry, audio.whole(), audio.rate))
 
     # moving between screens
 
     def action_history(self) -> None:
-        def back(entry: Utterance | None) -> None:
+        def back(entry: HistoryEntry | None) -> None:
             if entry:
-                engine = self.room.engine
+                engine = self.loader.engine
                 if engine and entry.model_name and entry.model_name != engine.name:
                     self.notify(f"It was made with {entry.model_name}; with {engine.name} it will sound different.")
-                self._main.speak(entry.text, entry.voices, entry.request())
+                self.main.speak(entry.text, entry.voices, entry.request())
 
-        self._main.silence()
+        self.main.speech.silence()
         self.push_screen(HistoryScreen(), back)
 
     def is_open(self, kind: type[Screen]) -> bool:
@@ -278,9 +245,9 @@ class S2App(Takes, App[int]):
 
     async def action_quit(self) -> None:
         """Silence first, then leave; the jobs are told to end."""
-        if self._main.sounding:
-            self._main.sounding.stop()
-        self._text = self._main.editor.text
+        if self.main.speech.audible:
+            self.main.speech.audible.stop()
+        self._text = self.main.editor.text
         try:
             self._save_text()
         except OSError as error:
@@ -292,13 +259,13 @@ class S2App(Takes, App[int]):
 
     def leave(self) -> bool:
         """After the screen is gone, whatever ended it: keep text and take, end jobs and engine. True when all ended."""
-        self._text = self._main.editor.text
+        self._text = self.main.editor.text
         self.jobs.start("autosave", lambda job: self._save_text())
-        self.keep_running_take()
+        self.recordings.keep_running()
         self.jobs.start("close devices", lambda job: self.studio.close())
         ended = self.jobs.leave(PATIENCE)
         if ended:
             self.session.leave()
-            if self.room.engine:
-                self.room.engine.close()
+            if self.loader.engine:
+                self.loader.engine.close()
         return ended

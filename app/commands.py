@@ -23,16 +23,16 @@ LARGEST_TEXT = 1_000_000  # bytes: an hour of speech for each 50 kB; `s2mlx say 
 
 
 def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
-    if screen is app._main:
-        main = app._main
+    main = app.main
+    if screen is main:
         yield SystemCommand("Speak", "the text in the chosen voice", main.action_speak)
         yield SystemCommand("Replay", "the last utterance", main.action_replay)
         yield SystemCommand("Save sound", "the last utterance to a file, its frames too if wanted", main.action_save)
         yield SystemCommand("Live clone", "record, and hear the text in that voice", main.action_live)
         yield SystemCommand("Record a voice", "from the microphone", main.action_record)
-        yield SystemCommand("Add a voice from a clip", "an audio file and its words", main.add_voice)
-        yield SystemCommand("Import a voice", "a .s2voice file", main.import_voice)
-        yield SystemCommand("Bring back a removed voice", "whenever it was removed", main.bring_back)
+        yield SystemCommand("Add a voice from a clip", "an audio file and its words", main.voices.forms.add_clip)
+        yield SystemCommand("Import a voice", "a .s2voice file", main.voices.forms.import_file)
+        yield SystemCommand("Bring back a removed voice", "whenever it was removed", main.voices.forms.bring_back)
         yield SystemCommand("Open a text file", "in place of the text here", lambda: _open_text(app))
         yield SystemCommand("Clear the text", "ctrl+z brings it back", main.editor.area.clear)
         yield SystemCommand("History", "everything spoken", app.action_history)
@@ -53,7 +53,7 @@ def _open_text(app: S2App) -> None:
             app.jobs.start("open", lambda job: read_text_file(path, LARGEST_TEXT), done=put)
 
     def put(text: str) -> None:
-        app._main.editor.put(text)
-        app._main.say("opened; ctrl+z brings back the text that was here")
+        app.main.editor.put(text)
+        app.main.say("opened; ctrl+z brings back the text that was here")
 
     app.push_screen(Form("Open a text file", [Field("path", "File")], "Open", readable), opened)

@@ -1,7 +1,6 @@
 """Work off the interface thread: one daemon thread a job, results delivered as messages to the app.
 
-Knows threads and messages, nothing of speech. A job may hang (a device, a long evaluation); leaving never waits for it
-longer than asked.
+A job may hang (a device, a long evaluation); leaving never waits for it longer than asked.
 """
 
 from __future__ import annotations
@@ -15,6 +14,10 @@ from typing import Any
 from textual.app import App
 from textual.message import Message
 from textual.screen import Screen
+
+
+class JobCancelled(Exception):
+    """The user wants no more of this work."""
 
 
 class Job:
@@ -31,9 +34,21 @@ class Job:
     ):
         self.what, self.owner = what, owner
         self.cancel = threading.Event()
-        self.thread: threading.Thread | None = None
+        self._thread: threading.Thread | None = None
         self._app = app
         self.done, self.failed, self.progressed = done, failed, progressed
+
+    def run_in(self, thread: threading.Thread) -> None:
+        self._thread = thread
+        thread.start()
+
+    def join(self, seconds: float) -> None:
+        if self._thread:
+            self._thread.join(seconds)
+
+    @property
+    def alive(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
 
     def report(self, fraction: float | None, note: str = "") -> None:
         """Say how far the work is: 0..1, or None when nobody knows."""
@@ -77,16 +92,15 @@ class Jobs:
         job = Job(what, self._app, owner, done, failed, progressed)
         context = contextvars.copy_context()
 
-        def body():
+        def body() -> None:
             try:
                 ended = JobEnded(job, result=work(job))
             except BaseException as error:  # handed over whole: the app shows it and writes it to the log
                 ended = JobEnded(job, error=error)
             self._app.post_message(ended)
 
-        job.thread = threading.Thread(target=lambda: context.run(body), name=f"s2mlx-{what}", daemon=True)
         self.running.append(job)
-        job.thread.start()
+        job.run_in(threading.Thread(target=lambda: context.run(body), name=f"s2mlx-{what}", daemon=True))
         return job
 
     def ended(self, job: Job) -> None:
@@ -99,8 +113,8 @@ class Jobs:
             job.cancel.set()
         until = time.monotonic() + seconds
         for job in self.running:
-            job.thread.join(max(0.0, until - time.monotonic()))
-        return not any(job.thread.is_alive() for job in self.running)
+            job.join(max(0.0, until - time.monotonic()))
+        return not any(job.alive for job in self.running)
 
 
 def aside(work: Callable[[], Any], what: str = "aside") -> None:

@@ -1,4 +1,4 @@
-"""The tags one types into a text, and what completes them. Knows text only.
+"""The tags one types into a text, and what completes them.
 
 S2 reads any short instruction in square brackets; these are the ones its makers name most.
 """

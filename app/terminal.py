@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 LARGEST_LOG = 1 << 20  # bytes
 
@@ -20,9 +21,11 @@ def own_terminal(log: Path) -> Iterator[None]:
     """While inside, `sys.__stderr__` is the terminal and descriptor 2 goes to the log file, or nowhere without one.
 
     Where descriptor 2 was led to a file already, it stays there, and descriptor 1 gives the terminal."""
-    sys.__stderr__.flush()
     kept, picture = os.dup(2), sys.__stderr__
-    sys.__stderr__ = os.fdopen(os.dup(2 if os.isatty(2) else 1), "w", encoding=picture.encoding, errors=picture.errors)
+    assert picture is not None, "the app has a terminal"
+    picture.flush()
+    own = os.fdopen(os.dup(2 if os.isatty(2) else 1), "w", encoding=picture.encoding, errors=picture.errors)
+    _draw_on(own)
     if os.isatty(2):
         noise = _open(log)
         os.dup2(noise, 2)
@@ -30,11 +33,15 @@ def own_terminal(log: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        sys.__stderr__.flush()
+        own.flush()
         os.dup2(kept, 2)
         os.close(kept)
-        sys.__stderr__.close()
-        sys.__stderr__ = picture
+        own.close()
+        _draw_on(picture)
+
+
+def _draw_on(terminal: TextIO) -> None:
+    sys.__stderr__ = terminal  # type: ignore[misc,assignment]  # final for mypy, yet it is where Textual draws
 
 
 def _open(log: Path) -> int:

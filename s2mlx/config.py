@@ -6,10 +6,8 @@ The defaults are S2 Pro's, taken for a key that a file leaves out.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from .errors import ModelError
 from .options import Sampling
 
 
@@ -101,15 +99,8 @@ class ModelConfig:
     reference_seconds: float = math.inf  # longest clip of a voice it follows; more is cut off, with its words
     dialogue: bool = True  # whether it takes several speakers and earlier turns in one prompt
 
-    @property
-    def transformers(self) -> tuple[TransformerConfig, TransformerConfig]:
-        """Slow-AR and Fast-AR. `ModelError` for a codec-only file."""
-        if self.slow is None or self.fast is None:
-            raise ModelError(f"{self.name} holds only a codec: it can encode and decode, not speak")
-        return self.slow, self.fast
 
-
-def _product(values: Iterable[int]) -> int:
+def _product(values) -> int:
     n = 1
     for v in values:
         n *= v

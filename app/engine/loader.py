@@ -1,4 +1,4 @@
-"""The one loaded model: loading it, replacing it, waiting for it. Knows jobs and the engine's shape."""
+"""The one loaded model: loading it, replacing it, waiting for it."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ from collections.abc import Callable
 
 from s2mlx.errors import ModelError
 
-from ..jobs import Job, Jobs, aside
+from ..jobs import Job, JobCancelled, Jobs, aside
 from ..state.settings import Settings
-from .shapes import Studio, Synthesizer
+from .protocols import SpeechEngine, Studio
 
 
-class Dropped(Exception):
-    """The user wants no more of this work."""
-
-
-class EngineRoom:
+class EngineLoader:
     """`changed()` is called on the interface thread whenever the state moves."""
 
     def __init__(self, studio: Studio, jobs: Jobs, changed: Callable[[], None]):
         self._studio, self._jobs, self._changed = studio, jobs, changed
         self._settled = threading.Event()  # loaded or failed
         self._job: Job | None = None
-        self.engine: Synthesizer | None = None
+        self.engine: SpeechEngine | None = None
         self.error: BaseException | None = None
         self.fraction: float | None = None
 
@@ -41,13 +37,13 @@ class EngineRoom:
         self._settled.clear()
         limit = settings.memory_limit_gb
 
-        def work(job: Job) -> Synthesizer:
+        def work(job: Job) -> SpeechEngine:
             last = 0.0
 
             def progress(fraction: float) -> None:
                 nonlocal last
                 if job.cancel.is_set():
-                    raise Dropped
+                    raise JobCancelled
                 if fraction >= last + 0.01:
                     last = fraction
                     job.report(fraction)
@@ -61,7 +57,7 @@ class EngineRoom:
             )
             if job.cancel.is_set():
                 engine.close()
-                raise Dropped
+                raise JobCancelled
             return engine
 
         self._job = job = self._jobs.start(
@@ -78,11 +74,11 @@ class EngineRoom:
         if self._job:
             self._job.cancel.set()
 
-    def wait(self, job: Job) -> Synthesizer:
+    def wait(self, job: Job) -> SpeechEngine:
         """The engine, for a job that needs it; waits while it loads. Raises ModelError."""
         while not self._settled.wait(0.05):
             if job.cancel.is_set():
-                raise Dropped
+                raise JobCancelled
         if self.engine is None:
             raise ModelError(f"no model is loaded ({self.error}); choose one in the settings")
         return self.engine
@@ -92,7 +88,7 @@ class EngineRoom:
             self.fraction = fraction
             self._changed()
 
-    def _settle(self, job: Job, engine: Synthesizer | None, error: BaseException | None) -> None:
+    def _settle(self, job: Job, engine: SpeechEngine | None, error: BaseException | None) -> None:
         if job is not self._job:  # a later load has taken over
             if engine:
                 aside(engine.close, "close")

@@ -1,4 +1,4 @@
-"""The app's outside world, made of s2mlx: see `engine.Studio`. Heavy modules load with the call that needs one."""
+"""`Studio` made of s2mlx on this machine. Heavy modules load with the call that needs one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from s2mlx.voices import VoiceLibrary
 
 from .. import figures
-from .loudspeaker import Loan, Loudspeaker
-from .shapes import Recorder, Synthesizer, Verdict
+from .loudspeaker import LentOutput, Loudspeaker
+from .protocols import SoundInput, SpeechEngine, TakeVerdict
 
 BEFORE, AFTER = 0.1, 0.35  # seconds of quiet around the speech of a reference
 
@@ -30,7 +30,7 @@ class LocalStudio:
         compat: str | None,
         memory_limit: int | None,
         on_progress: Callable[[float], None],
-    ) -> Synthesizer:
+    ) -> SpeechEngine:
         import s2mlx
 
         tts = s2mlx.load(
@@ -60,15 +60,15 @@ class LocalStudio:
 
         return list_devices()
 
-    def player(self, rate: int, device: str | None, prebuffer: float | None) -> Loan:
-        return self._loudspeaker.turn(rate, device, prebuffer or 0.0)
+    def open_output(self, rate: int, device: str | None, prebuffer: float | None) -> LentOutput:
+        return self._loudspeaker.lend(rate, device, prebuffer or 0.0)
 
-    def recorder(self, rate: int, device: str | None) -> Recorder:
-        from s2mlx.audio import Recorder as Microphone
+    def open_input(self, rate: int, device: str | None) -> SoundInput:
+        from s2mlx.audio import Recorder
 
-        return Microphone(rate, device)
+        return Recorder(rate, device)
 
-    def check(self, samples: np.ndarray, rate: int) -> Verdict:
+    def judge_take(self, samples: np.ndarray, rate: int) -> TakeVerdict:
         from s2mlx.audio import Take, check
 
         return check(Take.of(samples, rate))
@@ -98,12 +98,6 @@ class LocalStudio:
 
         write_audio(path, samples, rate)
 
-    def finished(self, samples: np.ndarray, rate: int, *, trim: bool, normalize: bool) -> np.ndarray:
-        from s2mlx.audio import peak_normalize, trim_end
-
-        samples = trim_end(samples, rate) if trim else samples
-        return peak_normalize(samples) if normalize else samples
-
     def sentences(self, text: str) -> list[tuple[int, int]]:
         from s2mlx.text import split_sentences
 
@@ -118,7 +112,7 @@ class LocalStudio:
         self._loudspeaker.close()
 
 
-def _open_player(rate: int, device: str | None):
+def _open_player(rate: int, device: str | None) -> Any:
     from s2mlx.audio import Player
 
     return Player(rate, device)

@@ -1,9 +1,10 @@
-"""One persistent output device, lent to one utterance at a time. Knows the shape of `audio.speaker.Player`."""
+"""The output device, kept open between utterances and lent to one of them at a time."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ import numpy as np
 from ..jobs import aside
 
 
-class Loan:
-    """One utterance's use of the player (`engine.Player`). After another turn has begun, this one does nothing."""
+class LentOutput:
+    """One utterance's use of the player. After the player was lent to another, this one does nothing."""
 
     def __init__(self, player: Any, lock: threading.RLock, holdback: float, rate: int):
         self._player, self._lock, self._rate = player, lock, rate
@@ -85,7 +86,7 @@ class Loan:
     def _release(self) -> None:
         held, self._held = self._held, []
         for samples in held:
-            self._asked(lambda: self._player.play(samples))
+            self._asked(partial(self._player.play, samples))
 
 
 class Loudspeaker:
@@ -98,20 +99,20 @@ class Loudspeaker:
         self._lock = threading.RLock()
         self._player: Any = None
         self._as: tuple[int, str | None] | None = None
-        self._turn: Loan | None = None
+        self._lent: LentOutput | None = None
 
-    def turn(self, rate: int, device: str | None, holdback: float) -> Loan:
+    def lend(self, rate: int, device: str | None, holdback: float) -> LentOutput:
         with self._lock:
-            if self._turn:
-                self._turn.current = False
+            if self._lent:
+                self._lent.current = False
             if self._player is not None and (self._as != (rate, device) or self._player.error):
                 aside(self._player.close, "close device")
                 self._player = None
             if self._player is None:
                 self._player, self._as = self._open(rate, device), (rate, device)
             self._player.begin()
-            self._turn = Loan(self._player, self._lock, holdback, rate)
-            return self._turn
+            self._lent = LentOutput(self._player, self._lock, holdback, rate)
+            return self._lent
 
     def close(self) -> None:
         with self._lock:

@@ -11,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label
 
-from ..widgets.check import Check
+from ..widgets.marked_checkbox import MarkedCheckbox
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Form(ModalScreen[dict | None]):
             yield Label(self._title, classes="title", markup=False)
             for field in self._fields:
                 if isinstance(field.value, bool):
-                    yield Check(field.label, field.value, id=f"field-{field.name}")
+                    yield MarkedCheckbox(field.label, field.value, id=f"field-{field.name}")
                 else:
                     yield Label(field.label, markup=False)
                     yield Input(field.value, placeholder=field.hint, id=f"field-{field.name}", compact=True)
@@ -60,10 +60,13 @@ class Form(ModalScreen[dict | None]):
         self.call_after_refresh(lambda: self.query_one(".dialog").scroll_home(animate=False))
 
     def values(self) -> dict:
-        return {
-            f.name: self.query_one(f"#field-{f.name}", Check if isinstance(f.value, bool) else Input).value
-            for f in self._fields
-        }
+        def value(field: Field) -> str | bool:
+            where = f"#field-{field.name}"
+            if isinstance(field.value, bool):
+                return self.query_one(where, MarkedCheckbox).value
+            return self.query_one(where, Input).value
+
+        return {field.name: value(field) for field in self._fields}
 
     def action_accept(self) -> None:
         values = self.values()
@@ -111,4 +114,4 @@ class Question(ModalScreen[str | None]):
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
-        self.dismiss(event.button.id.removeprefix("answer-"))
+        self.dismiss((event.button.id or "").removeprefix("answer-"))

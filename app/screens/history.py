@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.screen import Screen
 from textual.widgets import DataTable, Label, Static
 
 from .. import figures
 from ..jobs import Job
-from ..speaking.utterance import Listening
-from ..state.history import Utterance
+from ..speaking.audible import Replay
+from ..state.history import HistoryEntry
 from ..widgets.key_line import KeyLine
 from ..widgets.voice_list import OWN
-from .saving import Saving, Sound
-
-if TYPE_CHECKING:
-    from ..app import S2App
+from .base import AppScreen
+from .sound_saver import SoundSaver, SoundToSave
 
 
-class HistoryScreen(Saving, Screen[Utterance | None]):
+class HistoryScreen(AppScreen[HistoryEntry | None]):
     """Dismissed with the utterance to speak again, or None."""
-
-    app: S2App
 
     BINDINGS = [
         Binding("space", "replay", "Replay"),
@@ -39,11 +32,12 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
         Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.entries: list[Utterance] = []
-        self.sounding: Listening | None = None
-        self._job: Job | None = None
+        self.entries: list[HistoryEntry] = []
+        self._replay: Replay | None = None
+        self._job: Job | None = None  # of the replay
+        self._saver = SoundSaver(self, self.say)
 
     def compose(self) -> ComposeResult:
         yield Label("History", classes="title")
@@ -64,7 +58,7 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
     def reload(self) -> None:
         self.app.jobs.start("history", lambda job: self.app.history.entries(), owner=self, done=self._show)
 
-    def _show(self, entries: list[Utterance]) -> None:
+    def _show(self, entries: list[HistoryEntry]) -> None:
         table = self.query_one(DataTable)
         row = table.cursor_row
         self.entries = entries
@@ -85,7 +79,7 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
         self._describe()
 
     @property
-    def current(self) -> Utterance | None:
+    def current(self) -> HistoryEntry | None:
         row = self.query_one(DataTable).cursor_row
         return self.entries[row] if 0 <= row < len(self.entries) else None
 
@@ -115,11 +109,10 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
         self._hush()
         app = self.app
 
-        def play(job) -> None:
+        def play(job: Job) -> None:
             samples, rate = app.history.sound(entry)
-            sounding = Listening(samples, lambda: app.open_player(rate))
-            self.sounding = sounding
-            sounding.run(job)
+            replay = self._replay = Replay(samples, lambda: app.open_output(rate))
+            replay.run(job)
 
         self._job = app.jobs.start(
             "replay", play, owner=self, done=lambda _: self.say(""), failed=lambda error: self.say(app.explain(error))
@@ -128,11 +121,11 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
 
     def _hush(self) -> bool:
         """Stop the replay; True when there was one."""
-        if self._job not in self.app.jobs.running:
+        if self._job is None or self._job not in self.app.jobs.running:
             return False
         self._job.cancel.set()
-        if self.sounding:
-            self.sounding.stop()
+        if self._replay:
+            self._replay.stop()
         return True
 
     def action_again(self) -> None:
@@ -143,7 +136,7 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
     def action_export(self) -> None:
         entry = self.current
         if entry:
-            self.save_sound(entry.text, lambda job: Sound(*self.app.history.sound(entry)))
+            self._saver.save(entry.text, lambda job: SoundToSave(*self.app.history.sound(entry)))
 
     def action_copy(self) -> None:
         entry = self.current
@@ -168,5 +161,5 @@ class HistoryScreen(Saving, Screen[Utterance | None]):
         self._hush()
 
 
-def _voices(entry: Utterance) -> str:
+def _voices(entry: HistoryEntry) -> str:
     return ", ".join(entry.voices) or OWN

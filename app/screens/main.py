@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import TextArea
 
+from s2mlx.options import Options
+
 from .. import tags
-from ..jobs import Job
-from ..speaking.follow import Follower
-from ..speaking.utterance import Made, Script, Sounding, Speaking
+from ..speaking.live_utterance import SpeechFrames, SpeechMade, SpeechUnheard
+from ..speaking.spoken_audio import Script
 from ..widgets.editor import Editor
 from ..widgets.key_line import KeyLine
 from ..widgets.status_line import StatusLine
 from ..widgets.transport import Transport
 from ..widgets.voice_list import VoiceList
 from ..widgets.waveform import Waveform
-from .hearing import Hearing
+from .activity import Idle, LoadFailed, Loading, Situation
+from .background_work import BackgroundWork
+from .base import AppScreen
+from .sound_saver import SoundSaver
+from .speech_control import SpeechControl
 from .voice_actions import VoiceActions
 
-if TYPE_CHECKING:
-    from ..app import S2App
-
-TICK = 1 / 20  # seconds between looks at the player
 AUTOSAVE = 1.0  # seconds after the last change of the text
 
 BUTTONS = (
@@ -41,8 +39,14 @@ BUTTONS = (
 )
 
 
-class MainScreen(Hearing, VoiceActions, Screen):
-    app: S2App
+class MainScreen(AppScreen[None]):
+    """Lays out the widgets, and hands keys and messages to its parts:
+
+    situation   what is going on, as the status line says it
+    speech      the sound: making, playing, replaying
+    voices      the list of voices and all that is done with them
+    work        the work with voices under way
+    """
 
     BINDINGS = [
         Binding("ctrl+s", "speak", "Speak", show=False),
@@ -61,40 +65,39 @@ class MainScreen(Hearing, VoiceActions, Screen):
     def __init__(self, text: str):
         super().__init__()
         self.editor = Editor(text, id="editor")
+        self.voice_list = VoiceList(id="voices")
+        self.transport = Transport(BUTTONS, id="transport")
+        self.wave = Waveform("the sound appears here as it is made", id="wave")
+        self.status = StatusLine(id="status")
+        self.situation = Situation(self.status.say)
+        self.speech = SpeechControl(self, self.wave, self.editor, self.status, self.situation, self.allow)
+        self.work = BackgroundWork(self, self.situation, self.allow)
+        self.voices = VoiceActions(self, self.voice_list, self.editor, self.situation, self.work, self.speech.play)
+        self._saver = SoundSaver(self, self.say)
         self.ready = False  # the widgets are there
-        self.sounding: Sounding | None = None
-        self.work: Job | None = None  # encoding, importing: what escape cancels when nothing sounds
-        self.latest: Speaking | None = None  # its messages still count after its sound has ended
-        self.made: Made | None = None  # the utterance last spoken, or being spoken
-        self.follower: Follower | None = None
         self._speak_when_loaded = False
-        self._offset = 0.0  # seconds at which the playback began
-        self._ticking: Timer | None = None
         self._autosave: Timer | None = None
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="panes"):
-            yield VoiceList(id="voices")
+            yield self.voice_list
             yield self.editor
-        yield Transport(BUTTONS, id="transport")
-        yield Waveform("the sound appears here as it is made", id="wave")
-        yield StatusLine(id="status")
+        yield self.transport
+        yield self.wave
+        yield self.status
         yield KeyLine()
 
     def on_mount(self) -> None:
-        self.query_one("#voices").border_title = "Voices"
+        self.voice_list.border_title = "Voices"
         self.editor.border_title = "Text"
-        self._ticking = self.set_interval(TICK, self.tick, pause=True)
+        self.speech.mounted()
         self.editor.area.focus()
         self.ready = True
-        self.refresh_voices()
+        self.voices.refresh()
         self.engine_changed()
 
     def say(self, text: str) -> None:
-        self.status.say(text)
-
-    wave = property(lambda self: self.query_one(Waveform))
-    status = property(lambda self: self.query_one(StatusLine))
+        self.situation.say(text)
 
     # the text
 
@@ -110,31 +113,65 @@ class MainScreen(Hearing, VoiceActions, Screen):
         """The app says that the model is loading, loaded or failed."""
         if not self.ready:
             return
-        room = self.app.room
-        if room.loading:
-            share = "" if room.fraction is None else f" {room.fraction:.0%}"
-            then = "speaks as soon as it is loaded" if self._speak_when_loaded else "esc cancels"
-            self.status.say(f"loading {self.app.settings.model or 'the model'}{share}: {then}")
-        elif room.error:
-            self.status.say(self.app.explain(room.error) + "  ^g: settings")
+        loader = self.app.loader
+        if loader.loading:
+            self.situation.enter(Loading(self.app.settings.model, loader.fraction, self._speak_when_loaded))
+        elif loader.error:
+            self.situation.enter(LoadFailed(self.app.explain(loader.error)))
         else:
-            self.status.say(
-                "ready, with the small demo model: ^g chooses another"
-                if room.engine and room.engine.is_demo
-                else "ready"
-            )
-            if room.engine:
-                self.editor.take_tags(room.engine.config.dialogue)
-            self.refresh_voices()
+            self.situation.enter(Idle(demo=loader.engine is not None and loader.engine.is_demo))
+            if loader.engine:
+                self.editor.take_tags(loader.engine.config.dialogue)
+            self.voices.refresh()
             if self._speak_when_loaded:
                 self.action_speak()
-        self.show_figures()
+        self.speech.show_figures()
         self.allow()
 
-    # transport
+    # speech
 
-    @on(Transport.Asked)
-    def _asked(self, event: Transport.Asked) -> None:
+    @on(SpeechFrames)
+    def _frames_came(self, event: SpeechFrames) -> None:
+        self.speech.frames_came(event)
+
+    @on(SpeechMade)
+    def _was_made(self, event: SpeechMade) -> None:
+        self.speech.was_made(event)
+
+    @on(SpeechUnheard)
+    def _goes_unheard(self, event: SpeechUnheard) -> None:
+        self.speech.goes_unheard(event)
+
+    @on(Waveform.Sought)
+    def _sought(self, event: Waveform.Sought) -> None:
+        if self.speech.has_audio and not self.speech.is_live:
+            self.speech.replay(event.seconds)
+
+    # voices
+
+    @on(VoiceList.OptionHighlighted, "#voices")
+    def _voice_highlighted(self) -> None:
+        self.voices.highlighted()
+
+    @on(VoiceList.SpeakerChosen)
+    def _speaker_chosen(self, event: VoiceList.SpeakerChosen) -> None:
+        self.voices.speaker_chosen(event)
+
+    @on(VoiceList.Asked)
+    def _voice_asked(self, event: VoiceList.Asked) -> None:
+        self.voices.asked(event)
+
+    def use_voice(self, name: str, speak: bool) -> None:
+        """Back from the recording with a new voice."""
+        self.voices.forms.arrived(name)
+        self.editor.area.focus()
+        if speak:
+            self.action_speak()
+
+    # what the user asks for
+
+    @on(Transport.ButtonPressed)
+    def _button_pressed(self, event: Transport.ButtonPressed) -> None:
         {
             "speak": self.action_speak,
             "stop": self.action_stop,
@@ -146,90 +183,76 @@ class MainScreen(Hearing, VoiceActions, Screen):
 
     def allow(self) -> None:
         """Enable what makes sense now."""
-        have = self.made is not None and bool(self.made.samples)
-        self.query_one(Transport).allow(
+        busy = self.speech.audible or self.work.job
+        self.transport.allow(
             "speak",
             "live",
             "record",
-            *(("stop",) if self.sounding or self.work else ()),
-            *(("replay", "save") if have else ()),
+            *(("stop",) if busy else ()),
+            *(("replay", "save") if self.speech.has_audio else ()),
         )
         self.refresh_bindings()
 
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         if action == "stop":
-            return bool(self.sounding or self.work or self.app.room.loading)
+            return bool(self.speech.audible or self.work.job or self.app.loader.loading)
         if action == "pause":
-            return self.sounding is not None
+            return self.speech.audible is not None
         return True
 
     def action_speak(self) -> None:
         self.speak(self.editor.text, self.cast_for(self.editor.text), self.app.settings.options())
 
-    def speak(self, text: str, names: tuple[str, ...] | None, options) -> None:
+    def speak(self, text: str, names: tuple[str, ...] | None, options: Options) -> None:
         """Speak `text`; `names` None means that the cast has a gap, which has been said already."""
         if names is None:
             return
         if not text.strip():
-            self.status.say("nothing to say yet: type some text")
+            self.say("nothing to say yet: type some text")
             self.editor.area.focus()
             return
-        room = self.app.room
-        if room.engine is None:
-            if not room.loading:
-                self.app.room.load(self.app.settings)
+        loader = self.app.loader
+        if loader.engine is None:
+            if not loader.loading:
+                loader.load(self.app.settings)
             self._speak_when_loaded = True
             self.engine_changed()
             return
         self._speak_when_loaded = False
-        self.silence()
-        request = Script(text, names, options)
-        rate = room.engine.sample_rate
-        speaking = Speaking(
-            self.app.studio,
-            room.engine,
-            request,
-            self.app.load_voice,
-            lambda: self.app.open_player(rate),
-            self.post_message,
-        )
-        self.follower = None
-        self.latest, self.made = speaking, Made(request, rate)
-        self.wave.clear(rate)
-        self._sound(speaking, "speaking: waiting for the first sound")
+        self.speech.speak(loader.engine, Script(text, names, options))
 
     def action_stop(self) -> None:
         self._speak_when_loaded = False
-        if self.sounding:
-            self.silence()
-            self.status.say("stopped")
-        elif self.work:
-            self.work.cancel.set()
-            self.status.say("cancelled")
+        if self.speech.audible:
+            self.speech.silence()
+            self.say("stopped")
+        elif self.work.job:
+            self.work.cancel()
+            self.say("cancelled")
         else:
-            self.app.room.drop()
+            self.app.loader.drop()
 
-    @on(Waveform.Sought)
-    def _sought(self, event: Waveform.Sought) -> None:
-        if self.made and self.made.samples and not isinstance(self.sounding, Speaking):
-            self.action_replay(event.seconds)
+    def action_replay(self) -> None:
+        self.speech.replay()
+
+    def action_pause(self) -> None:
+        self.speech.pause()
+
+    def action_save(self) -> None:
+        """Speech that is still being made is saved when it is complete."""
+        wanted = self.speech.to_save()
+        if wanted is None:
+            self.say("nothing to save yet: ^s speaks the text")
+        else:
+            self._saver.save(*wanted, codes=True)
 
     def action_record(self) -> None:
-        self.silence()
-        self.app.record(live=False)
+        self.speech.silence()
+        self.app.recordings.record(live=False)
 
     def action_live(self) -> None:
-        self.silence()
-        self.app.record(live=True)
-
-    def use_voice(self, name: str, speak: bool) -> None:
-        """Back from the recording with a new voice."""
-        self.bind(name, 0)
-        self.refresh_voices(name)
-        self.status.say(f"voice {name} is ready: ^s speaks")
-        self.editor.area.focus()
-        if speak:
-            self.action_speak()
+        self.speech.silence()
+        self.app.recordings.record(live=True)
 
     # the cast
 
@@ -238,15 +261,17 @@ class MainScreen(Hearing, VoiceActions, Screen):
         cast = self.app.settings.cast
         named = tags.speakers(text)
         if named and named[-1] >= tags.SPEAKERS:
-            self.status.say(f"the text names speaker {named[-1]}: only 0 to {tags.SPEAKERS - 1} can be given a voice")
+            self.say(f"the text names speaker {named[-1]}: only 0 to {tags.SPEAKERS - 1} can be given a voice")
             return None
         count = max(named, default=0) + 1
-        wanted = tuple(cast[:count]) + (None,) * (count - len(cast))
+        wanted = cast[:count] + (None,) * (count - len(cast))
         if not any(wanted):
             return ()
+        names: list[str] = []
         for speaker, name in enumerate(wanted):
             if name is None:
-                self.status.say(f"speaker {speaker} has no voice: highlight one in the list and press {speaker}")
-                self.query_one(VoiceList).focus()
+                self.say(f"speaker {speaker} has no voice: highlight one in the list and press {speaker}")
+                self.voice_list.focus()
                 return None
-        return wanted
+            names.append(name)
+        return tuple(names)

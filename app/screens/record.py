@@ -7,43 +7,26 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal
-from textual.screen import Screen
+from textual.timer import Timer
 from textual.widgets import Input, Label, Select
 
 from .. import figures
-from ..jobs import Job
-from ..recording.live_take import Taking
-from ..speaking.utterance import Listening
-from ..state.session import Recovered
+from ..recording.live_recording import LiveRecording
+from ..state.session import UnsavedTake
 from ..widgets.device_select import DeviceSelect
 from ..widgets.key_line import KeyLine
 from ..widgets.level_meter import LevelMeter
 from ..widgets.reading_card import ReadingCard
 from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
-from .review import (
-    CHECKING,
-    CLONING,
-    COUNTING,
-    IDLE,
-    KEEPING,
-    LONGEST,
-    RECORDING,
-    REVIEW,
-    SHORTEST,
-    Recorded,
-    TakeReview,
-)
-
-if TYPE_CHECKING:
-    from ..app import S2App
+from .base import AppScreen
+from .review import LONGEST, SHORTEST, NewVoice, Stage, TakeReview
 
 TICK = 1 / 20
 COUNTDOWN = 3.0  # seconds before the recording begins
@@ -56,14 +39,24 @@ BUTTONS = (
     ("back", "Back", "esc"),
 )
 
+ALLOWED = {
+    Stage.IDLE: ("record", "back"),
+    Stage.COUNTING: ("stop",),
+    Stage.RECORDING: ("stop",),
+    Stage.KEEPING: (),
+    Stage.CHECKING: ("back",),
+    Stage.REVIEW: ("record", "listen", "save", "back"),
+    Stage.CLONING: ("stop",),
+}
 
-class RecordScreen(TakeReview, Screen[Recorded | None]):
-    app: S2App
+
+class RecordScreen(AppScreen[NewVoice | None]):
+    """`recording` is the one under way, `review` the take in the hand."""
 
     BINDINGS = [
         Binding("ctrl+r", "record", "Record", show=False),
         Binding("ctrl+l", "record", "Record", show=False),
-        Binding("space,enter", "toggle", "Record/stop", show=False),
+        Binding("space,enter", "start_or_stop", "Record/stop", show=False),
         Binding("ctrl+b", "listen", "Listen", show=False),
         Binding("ctrl+s", "save", "Save voice", show=False),
         Binding("ctrl+n", "next_sentence", "Next sentence"),
@@ -72,17 +65,19 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]
 
-    def __init__(self, live: bool = False, recovered: Recovered | None = None, countdown: float = COUNTDOWN):
+    def __init__(self, live: bool = False, recovered: UnsavedTake | None = None, countdown: float = COUNTDOWN):
         super().__init__()
         self.live, self.recovered = live, recovered
-        self.state = IDLE
-        self.taking: Taking | None = None
-        self.samples = np.zeros(0, np.float32)
-        self.rate = 44100
-        self.sounding: Listening | None = None
-        self.job: Job | None = None
+        self.stage = Stage.IDLE
+        self.meter = LevelMeter(id="meter")
+        self.trimmer = Trimmer("press space, wait for the count, and read the sentence aloud", id="take")
+        self.name_field = Input(placeholder="a name for the voice", id="name", compact=True)
+        self.transport = Transport(BUTTONS, id="transport")
+        self.review = TakeReview(self, self, self.trimmer)
+        self.recording: LiveRecording | None = None
+        self._voice: NewVoice | None = None  # what to leave with
         self._countdown, self._until = countdown, 0.0
-        self._turn = 0
+        self._ticking: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield Label(
@@ -94,29 +89,29 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
         words = self.recovered.transcript if self.recovered else None
         yield ReadingCard(self.app.settings.language, words, self.longest, id="card")
         yield Label("", id="cue", markup=False)
-        yield LevelMeter(id="meter")
-        yield Trimmer("press space, wait for the count, and read the sentence aloud", id="take")
+        yield self.meter
+        yield self.trimmer
         yield Label("", id="verdict", markup=False)
         with Horizontal(id="naming"):
             yield Label("Name ")
-            yield Input(placeholder="a name for the voice", id="name", compact=True)
-        yield Transport(BUTTONS, id="transport")
+            yield self.name_field
+        yield self.transport
         yield KeyLine()
+
+    @property
+    def card(self) -> ReadingCard:
+        return self.query_one(ReadingCard)
 
     @property
     def longest(self) -> float:
         """Seconds of a voice that the loaded model follows."""
-        engine = self.app.room.engine
+        engine = self.app.loader.engine
         return engine.config.reference_seconds if engine else math.inf
-
-    meter = property(lambda self: self.query_one(LevelMeter))
-    take = property(lambda self: self.query_one(Trimmer))
-    card = property(lambda self: self.query_one(ReadingCard))
 
     def on_mount(self) -> None:
         self._ticking = self.set_interval(TICK, self.tick, pause=True)
-        self.query_one("#name", Input).value = (
-            self.recovered.name if self.recovered else self.app.free_name("live" if self.live else "me")
+        self.name_field.value = (
+            self.recovered.name if self.recovered else self.app.voices.free_name("live" if self.live else "me")
         )
         self.app.jobs.start(
             "devices",
@@ -125,19 +120,19 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
             done=lambda devices: self.query_one(DeviceSelect).show(devices, self.app.settings.input),
             failed=lambda error: self.verdict(f"! {self.app.explain(error)}"),
         )
-        self.take.focus()
-        self._enter(IDLE)
+        self.trimmer.focus()
+        self.enter(Stage.IDLE)
         if self.recovered:
             self._took(self.recovered.samples, self.recovered.rate)
         elif self.live:
             self.action_record()
 
     def on_unmount(self) -> None:
-        self._hush()
-        if self.app.running_take:
-            self.app.keep_running_take()
-        elif self.taking:
-            self.taking.drop()
+        self.review.hush()
+        if self.app.recordings.running:
+            self.app.recordings.keep_running()
+        elif self.recording:
+            self.recording.drop()
 
     # choices
 
@@ -152,32 +147,27 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
     def action_next_sentence(self) -> None:
         self.card.next()
 
-    # states
+    # what is shown
 
-    def _enter(self, state: str) -> None:
-        self.state = state
-        self.query_one(Transport).allow(
-            *{
-                IDLE: ("record", "back"),
-                COUNTING: ("stop",),
-                RECORDING: ("stop",),
-                KEEPING: (),
-                CHECKING: ("back",),
-                REVIEW: ("record", "listen", "save", "back"),
-                CLONING: ("stop",),
-            }[state]
-        )
-        moving = state in (COUNTING, RECORDING) or self.sounding is not None
-        self._ticking.resume() if moving else self._ticking.pause()
-        if state == IDLE:
+    def enter(self, stage: Stage) -> None:
+        self.stage = stage
+        self.transport.allow(*ALLOWED[stage])
+        self.sound_changed()
+        if stage is Stage.IDLE:
             self.cue(
                 f"{SHORTEST:.0f} to {LONGEST:.0f} seconds; ten are good. Space starts and stops."
                 if self.longest > LONGEST
                 else f"{self.longest:.0f} seconds: this model follows no more of a voice. Space starts and stops."
             )
-        elif state == REVIEW:
+        elif stage is Stage.REVIEW:
             self.cue("^b listens, arrows trim, ^s makes it a voice, ^r records again")
         self.refresh_bindings()
+
+    def sound_changed(self) -> None:
+        """The clock runs while there is something to draw."""
+        if self._ticking:
+            moving = self.stage in (Stage.COUNTING, Stage.RECORDING) or self.review.replay is not None
+            self._ticking.resume() if moving else self._ticking.pause()
 
     def cue(self, text: str) -> None:
         self.query_one("#cue", Label).update(text)
@@ -185,15 +175,17 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
     def verdict(self, text: str) -> None:
         self.query_one("#verdict", Label).update(text)
 
+    # what the user asks for
+
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         if action in ("listen", "save"):
-            return self.state == REVIEW
+            return self.stage is Stage.REVIEW
         if action in ("record", "next_sentence"):
-            return self.state in (IDLE, REVIEW)
+            return self.stage in (Stage.IDLE, Stage.REVIEW)
         return True
 
-    @on(Transport.Asked)
-    def _asked(self, event: Transport.Asked) -> None:
+    @on(Transport.ButtonPressed)
+    def _button_pressed(self, event: Transport.ButtonPressed) -> None:
         {
             "record": self.action_record,
             "stop": self.action_stop,
@@ -202,109 +194,112 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
             "back": self.action_back,
         }[event.what]()
 
-    def action_toggle(self) -> None:
-        if self.state in (IDLE, REVIEW):
+    def action_start_or_stop(self) -> None:
+        if self.stage in (Stage.IDLE, Stage.REVIEW):
             self.action_record()
-        elif self.state != CHECKING:
+        elif self.stage is not Stage.CHECKING:
             self.action_stop()
 
     def action_record(self) -> None:
-        self._hush()
+        self.review.hush()
         self.verdict("")
         self.meter.reset()
-        self.take.clear()
+        self.trimmer.clear()
         self._until = time.monotonic() + self._countdown
-        card, name, session = self.card, self.query_one("#name", Input), self.app.session
-        self.taking = Taking(
+        card, name, session = self.card, self.name_field, self.app.session
+        self.recording = LiveRecording(
             self.app.studio,
             self.app.jobs,
-            session.spool,
+            session.recording_file,
             lambda samples, rate: session.keep_take(samples, rate, card.words, name.value),
         )
-        self.taking.start(self.app.settings.input, self._record_failed)
-        self._enter(COUNTING)
-
-    def _record_failed(self, error: BaseException) -> None:
-        self._drop()
-        self.verdict(f"! {self.app.explain(error)}")
-
-    def _drop(self) -> None:
-        """End a recording without a new take; the one before, if any, is shown again."""
-        if self.taking:
-            self.taking.drop()
-        self.taking = None
-        if len(self.samples):
-            self._show_take()
-            self._enter(REVIEW)
-        else:
-            self._enter(IDLE)
+        self.recording.start(self.app.settings.input, self._record_failed)
+        self.enter(Stage.COUNTING)
 
     def action_stop(self) -> None:
-        if self.state == RECORDING:
+        if self.stage is Stage.RECORDING:
             self._finish_recording()
-        elif self.state == COUNTING:
+        elif self.stage is Stage.COUNTING:
             self._drop()
-        elif self.state == CLONING:
-            self.job.cancel.set()
-            self.cue("cancelling")
+        elif self.stage is Stage.CLONING:
+            self.review.cancel()
         else:
-            self._hush()
+            self.review.hush()
 
     def action_back(self) -> None:
-        if self.state in (COUNTING, RECORDING, CLONING) or self.sounding:
+        if self.stage in (Stage.COUNTING, Stage.RECORDING, Stage.CLONING) or self.review.replay:
             self.action_stop()
-        elif self.state in (CHECKING, REVIEW):
-            self.app.leave_take(self)
-        elif self.state == IDLE:
+        elif self.stage in (Stage.CHECKING, Stage.REVIEW):
+            self.app.recordings.leave(self)
+        elif self.stage is Stage.IDLE:
             self.dismiss(None)
+
+    def action_listen(self) -> None:
+        self.review.listen()
+
+    def action_save(self) -> None:
+        name, words = self.name_field.value.strip(), self.card.words.strip()
+        if not words:
+            self.verdict("! the words that were said are needed")
+            return
+        trouble = self.app.voices.name_trouble(name)
+        if trouble:
+            self.verdict(f"! {trouble}")
+            self.name_field.focus()
+            return
+        self.review.make_voice(name, words)
 
     # recording
 
     def tick(self) -> None:
-        if self.sounding and self.sounding.player:
-            self.take.play_at(self.sounding.begin + self.sounding.player.position)
-        if self.state in (COUNTING, RECORDING) and self.taking.recorder:
-            recorder = self.taking.recorder
-            self.meter.show(recorder.level.peak, recorder.level.rms, recorder.clipped)
-            if recorder.silent:
+        self.review.draw_position()
+        recording = self.recording
+        if recording is None or self.stage not in (Stage.COUNTING, Stage.RECORDING):
+            return
+        if microphone := recording.microphone:
+            self.meter.show(microphone.level.peak, microphone.level.rms, microphone.clipped)
+            if microphone.silent:
                 self.verdict("! " + self.app.studio.silence_hint())
-        if self.state == COUNTING:
-            self._tick_counting()
-        elif self.state == RECORDING:
-            self._tick_recording()
+        if self.stage is Stage.COUNTING:
+            self._tick_counting(recording)
+        else:
+            self._tick_recording(recording)
 
-    def _tick_counting(self) -> None:
+    def _tick_counting(self, recording: LiveRecording) -> None:
         left = self._until - time.monotonic()
-        if self.taking.error:
-            self._record_failed(self.taking.error)
+        if recording.error:
+            self._record_failed(recording.error)
         elif left > 0:
             self.cue(f"get ready: {int(left) + 1}   (esc stops)")
-        elif not self.taking.hears:
+        elif not recording.hears:
             self.cue("opening the microphone   (esc stops)")
         else:
-            self.taking.begin(self.card.words, self.query_one("#name", Input).value)
-            self.app.running_take = self.taking.collect
-            self.take.clear(1000)  # drawn from the level, one point a millisecond
-            self._enter(RECORDING)
+            recording.begin(self.card.words, self.name_field.value)
+            self.app.recordings.begins(recording.collect)
+            self.trimmer.clear(1000)  # drawn from the level, one point a millisecond
+            self.enter(Stage.RECORDING)
 
-    def _tick_recording(self) -> None:
-        seconds = self.taking.seconds
-        grown = int(seconds * 1000) - self.take.envelope.samples
-        if grown > 0:
-            self.take.extend(np.full(grown, 10 ** (min(0.0, self.taking.recorder.level.peak) / 20), np.float32))
+    def _tick_recording(self, recording: LiveRecording) -> None:
+        seconds = recording.seconds
+        grown = int(seconds * 1000) - self.trimmer.envelope.samples
+        if grown > 0 and recording.microphone:
+            peak = 10 ** (min(0.0, recording.microphone.level.peak) / 20)
+            self.trimmer.extend(np.full(grown, peak, np.float32))
         left = max(0.0, LONGEST - seconds)
         enough = (
             "enough to stop: space" if seconds >= SHORTEST else f"{figures.seconds(SHORTEST - seconds)} more at least"
         )
         self.cue(f"● recording {figures.clock(seconds)}   {figures.clock(left)} left   {enough}")
-        if left == 0 or self.taking.error:
+        if left == 0 or recording.error:
             self._finish_recording()
 
     def _finish_recording(self) -> None:
-        taking, self.taking = self.taking, None
-        self.app.running_take = None
-        lost = taking.error
-        self._enter(KEEPING)
+        recording, self.recording = self.recording, None
+        if recording is None:
+            return
+        self.app.recordings.ends()
+        lost = recording.error
+        self.enter(Stage.KEEPING)
         self.cue("keeping the take")
         remark = f"{self.app.explain(lost)}; what came before is kept. " if lost else ""
 
@@ -312,4 +307,42 @@ class RecordScreen(TakeReview, Screen[Recorded | None]):
             unsafe = f"not on disk yet ({self.app.explain(trouble)}): save it before you leave. " if trouble else ""
             self._took(samples, rate, remark + unsafe)
 
-        taking.finish(done, self._record_failed)
+        recording.finish(done, self._record_failed)
+
+    def _record_failed(self, error: BaseException) -> None:
+        self._drop()
+        self.verdict(f"! {self.app.explain(error)}")
+
+    def _drop(self) -> None:
+        """End a recording without a new take; the one before, if any, is shown again."""
+        if self.recording:
+            self.recording.drop()
+        self.recording = None
+        if len(self.review.samples):
+            self.review.show()
+            self.enter(Stage.REVIEW)
+        else:
+            self.enter(Stage.IDLE)
+
+    # the take
+
+    def _took(self, samples: np.ndarray, rate: int, remark: str = "") -> None:
+        self.card.fixed = True
+        self.review.judge(samples, rate, remark)
+
+    @on(Trimmer.Trimmed)
+    def _trimmed(self) -> None:
+        self.review.trimmed()
+
+    def judged_good(self) -> None:
+        if self.live:
+            self.action_save()
+
+    def voice_made(self, name: str) -> None:
+        self._voice = NewVoice(name, self.live)
+        self.on_screen_resume()
+
+    def on_screen_resume(self) -> None:
+        """With the voice made there is no more to do here; a help or a dialog above is read to its end first."""
+        if self._voice and self.is_active:
+            self.dismiss(self._voice)

@@ -1,153 +1,192 @@
-"""A take in the hand: judged, heard, trimmed, made a voice. A part of the recording screen."""
+"""A take in the hand: judged, heard, trimmed, made a voice."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from textual.widgets import Input
 
 from .. import figures
-from ..engine.loader import Dropped
-from ..jobs import Job
-from ..speaking.utterance import Listening
+from ..engine.protocols import TakeVerdict
+from ..jobs import Job, JobCancelled
+from ..speaking.audible import Replay
+from ..widgets.trimmer import Trimmer
+from .base import AppScreen
+
+if TYPE_CHECKING:
+    from ..app import S2App
 
 LONGEST, SHORTEST = 30.0, 5.0  # seconds of a reference
 
-# the states of the recording screen
-IDLE, COUNTING, RECORDING, KEEPING = "idle", "counting", "recording", "keeping"
-CHECKING, REVIEW, CLONING = "checking", "review", "cloning"  # with a take in the hand
+
+class Stage(Enum):
+    """Where a recording is on its way to a voice; from CHECKING on there is a take in the hand."""
+
+    IDLE = auto()
+    COUNTING = auto()
+    RECORDING = auto()
+    KEEPING = auto()
+    CHECKING = auto()
+    REVIEW = auto()
+    CLONING = auto()
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """What the screen leaves behind: the voice's name, and whether it is to speak at once."""
+class NewVoice:
+    """What the recording screen leaves behind: the voice's name, and whether it is to speak at once."""
 
     name: str
     speak: bool
 
 
+class ReviewBoard(Protocol):
+    """The screen around a review: it shows how the review goes, and may act on it."""
+
+    def enter(self, stage: Stage) -> None: ...
+
+    def sound_changed(self) -> None:
+        """The take begins or ceases to be heard."""
+
+    def cue(self, text: str) -> None: ...
+
+    def verdict(self, text: str) -> None: ...
+
+    def judged_good(self) -> None:
+        """The take will do, and nothing lies above the screen."""
+
+    def voice_made(self, name: str) -> None: ...
+
+
 class TakeReview:
-    """Needs of the screen: `app`, `take` (a Trimmer), `card`, `live`, `samples`, `rate`, `cue`, `verdict`, `_enter`."""
+    """`screen` owns the jobs, `board` (the same screen) shows how they go, `trimmer` has the handles."""
 
-    _recorded: Recorded | None = None  # what to leave with
+    def __init__(self, screen: AppScreen, board: ReviewBoard, trimmer: Trimmer):
+        self._screen, self._board, self._trimmer = screen, board, trimmer
+        self.samples = np.zeros(0, np.float32)  # float32 [n], the whole take
+        self.rate = 44100
+        self.replay: Replay | None = None  # what is heard of it
+        self._doubted = False  # it makes no good voice, and the user has not insisted yet
+        self._cloning: Job | None = None
 
-    def _took(self, samples: np.ndarray, rate: int, remark: str = "") -> None:
-        self.samples, self.rate, self._doubted = samples, rate, False
-        self.card.fixed = True
-        self._show_take()
-        self._enter(CHECKING)
+    @property
+    def _app(self) -> S2App:
+        return self._screen.app
 
-        def judge(job: Job):
-            return self.app.studio.check(samples, rate), self.app.studio.speech_in(samples, rate)
-
-        def show(result) -> None:
-            verdict, (begin, end) = result
-            self.take.show(samples, rate)
-            self.take.begin, self.take.end = begin, end
-            self.take.refresh()
-            self.verdict(remark + ("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems)))
-            self._doubted = not verdict.usable
-            self._enter(REVIEW)
-            if self.live and verdict.ok and self.is_active:  # not under a question whether to keep it
-                self.action_save()
-
-        def failed(error: BaseException) -> None:
-            self.verdict(f"! {remark}{self.app.explain(error)}")
-            self._enter(REVIEW)
-
-        self.app.jobs.start("check", judge, owner=self, done=show, failed=failed)
-
-    def _show_take(self) -> None:
-        self.take.show(self.samples, self.rate)
+    def show(self) -> None:
+        self._trimmer.show(self.samples, self.rate)
 
     def kept(self) -> np.ndarray:
         """What lies between the handles: float32 [n]."""
-        return self.samples[int(self.take.begin * self.rate) : int(self.take.end * self.rate)]
+        return self.samples[int(self._trimmer.begin * self.rate) : int(self._trimmer.end * self.rate)]
 
-    def action_listen(self) -> None:
-        self._hush()
-        sounding = Listening(self.kept(), lambda: self.app.open_player(self.rate), self.take.begin)
-        self.sounding = sounding
+    def judge(self, samples: np.ndarray, rate: int, remark: str = "") -> None:
+        """A new take, samples float32 [n]. `remark` stands before the verdict."""
+        self.samples, self.rate, self._doubted = samples, rate, False
+        self.show()
+        self._board.enter(Stage.CHECKING)
+        studio = self._app.studio
+
+        def work(job: Job) -> tuple[TakeVerdict, tuple[float, float]]:
+            return studio.judge_take(samples, rate), studio.speech_in(samples, rate)
+
+        def done(result: tuple[TakeVerdict, tuple[float, float]]) -> None:
+            verdict, (begin, end) = result
+            self._trimmer.show(samples, rate, begin, end)
+            self._trimmer.refresh()
+            self._board.verdict(remark + ("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems)))
+            self._doubted = not verdict.usable
+            self._board.enter(Stage.REVIEW)
+            if verdict.ok and self._screen.is_active:
+                self._board.judged_good()
+
+        def failed(error: BaseException) -> None:
+            self._board.verdict(f"! {remark}{self._app.explain(error)}")
+            self._board.enter(Stage.REVIEW)
+
+        self._app.jobs.start("check", work, owner=self._screen, done=done, failed=failed)
+
+    def trimmed(self) -> None:
+        """The handles were moved."""
+        length = self._trimmer.end - self._trimmer.begin
+        if length < SHORTEST:
+            self._board.verdict(f"! {figures.seconds(length)} is short: {SHORTEST:.0f} s and more make a better voice")
+
+    # hearing it
+
+    def listen(self) -> None:
+        self.hush()
+        app, rate = self._app, self.rate
+        replay = self.replay = Replay(self.kept(), lambda: app.open_output(rate), self._trimmer.begin)
 
         def ended(error: BaseException | None = None) -> None:
-            if sounding is self.sounding:
-                self.sounding = None
-                self.take.play_at(None)
-                self._enter(self.state)
+            if replay is self.replay:
+                self.replay = None
+                self._trimmer.play_at(None)
+                self._board.sound_changed()
             if error:
-                self.verdict(self.app.explain(error))
+                self._board.verdict(app.explain(error))
 
-        sounding.job = self.app.jobs.start("listen", sounding.run, owner=self, done=lambda _: ended(), failed=ended)
-        self._enter(self.state)
+        replay.job = app.jobs.start("listen", replay.run, owner=self._screen, done=lambda _: ended(), failed=ended)
+        self._board.sound_changed()
 
-    def _hush(self) -> None:
-        if self.sounding:
-            self.sounding.stop()
-            self.sounding = None
-            self.take.play_at(None)
+    def hush(self) -> None:
+        if self.replay:
+            self.replay.stop()
+            self.replay = None
+            self._trimmer.play_at(None)
+
+    def draw_position(self) -> None:
+        if self.replay and self.replay.output:
+            self._trimmer.play_at(self.replay.begin + self.replay.output.position)
 
     # the voice
 
-    def action_save(self) -> None:
-        name, words = self.query_one("#name", Input).value.strip(), self.card.words.strip()
-        if not words:
-            self.verdict("! the words that were said are needed")
-            return
-        trouble = self.app.name_trouble(name)
-        if trouble:
-            self.verdict(f"! {trouble}")
-            self.query_one("#name", Input).focus()
-            return
+    def make_voice(self, name: str, words: str) -> None:
+        """Clone what is kept, which says `words`, as voice `name`; a take that will not do needs to be told twice."""
         if self._doubted:
             self._doubted = False
-            self.verdict("! such a take makes a poor voice, or none: ^s once more tries it all the same")
+            self._board.verdict("! such a take makes a poor voice, or none: ^s once more tries it all the same")
             return
-        self._hush()
-        samples, rate, language = self.kept(), self.rate, self.app.settings.language
-        self._enter(CLONING)
-        self.cue("making the voice  (esc cancels)")
+        self.hush()
+        app, samples, rate, language = self._app, self.kept(), self.rate, self._app.settings.language
+        self._board.enter(Stage.CLONING)
+        self._board.cue("making the voice  (esc cancels)")
 
-        def make(job: Job) -> None:
-            if self.app.room.engine is None:
+        def work(job: Job) -> None:
+            if app.loader.engine is None:
                 job.report(None, "waiting for the model")
-            engine = self.app.room.wait(job)
+            engine = app.loader.wait(job)
             job.report(None, "encoding the recording")
-            clip = (self.app.studio.with_margin(samples, rate), rate)
+            clip = (app.studio.with_margin(samples, rate), rate)
             voice = engine.clone(clip, words, name=name, cancel=job.cancel)
             if job.cancel.is_set():
-                raise Dropped
-            self.app.library.add(name, voice, clip=clip)
-            self.app.session.drop_take()
+                raise JobCancelled
+            app.voices.library.add(name, voice, clip=clip)
+            app.session.drop_take()
 
-        def done(_) -> None:
-            self.app.change(languages={**self.app.settings.languages, name: language})
-            self._recorded = Recorded(name, self.live)
-            self.on_screen_resume()
+        def done(_: None) -> None:
+            app.change(languages={**app.settings.languages, name: language})
+            self._board.voice_made(name)
 
         def failed(error: BaseException) -> None:
-            self._enter(REVIEW)
-            self.verdict(
-                "cancelled; the take is kept"
-                if self.job.cancel.is_set()
-                else f"! {self.app.explain(error)}  The take is kept."
+            self._board.enter(Stage.REVIEW)
+            self._board.verdict(
+                "cancelled; the take is kept" if job.cancel.is_set() else f"! {app.explain(error)}  The take is kept."
             )
 
-        self.job = self.app.jobs.start(
+        job = self._cloning = app.jobs.start(
             "clone",
-            make,
-            owner=self,
+            work,
+            owner=self._screen,
             done=done,
             failed=failed,
-            progressed=lambda share, note: self.cue(f"{note}  (esc cancels)"),
+            progressed=lambda share, note: self._board.cue(f"{note}  (esc cancels)"),
         )
 
-    def on_screen_resume(self) -> None:
-        """With the voice made there is no more to do here; a help or a dialog above is read to its end first."""
-        if self._recorded and self.is_active:
-            self.dismiss(self._recorded)
-
-    def on_trimmer_trimmed(self) -> None:
-        length = self.take.end - self.take.begin
-        if length < SHORTEST:
-            self.verdict(f"! {figures.seconds(length)} is short: {SHORTEST:.0f} s and more make a better voice")
+    def cancel(self) -> None:
+        """Give up the cloning."""
+        if self._cloning:
+            self._cloning.cancel.set()
+            self._board.cue("cancelling")

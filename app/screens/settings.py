@@ -2,59 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Horizontal, VerticalScroll
-from textual.screen import Screen
+from textual.widget import Widget
 from textual.widgets import Checkbox, Input, Label, Select
 
 from s2mlx.errors import UsageError
+from s2mlx.options import KNOBS
 
 from ..state.settings import THEMES, parse
-from ..widgets.check import Check
 from ..widgets.device_select import DeviceSelect
 from ..widgets.key_line import KeyLine
-
-if TYPE_CHECKING:
-    from ..app import S2App
+from ..widgets.marked_checkbox import MarkedCheckbox
+from .base import AppScreen
 
 
 @dataclass(frozen=True)
-class Line:
-    """A typed setting: its field, label, and what it means."""
+class SettingField:
+    """A setting that is typed: its name, label, what it means, and what holds while the field is empty."""
 
     name: str
     label: str
     meaning: str
+    empty: str = ""
 
 
 MODEL = (
-    Line("model", "Model", "GGUF file, folder, known name or owner/repo[:file]; empty: the default"),
-    Line("tokenizer", "Tokenizer", "tokenizer.json, when it is not beside the model"),
-    Line("memory_limit_gb", "Memory limit", "GB of weights; empty: what fits"),
+    SettingField("model", "Model", "", "GGUF file, folder, known name or owner/repo[:file]; empty: the default"),
+    SettingField("tokenizer", "Tokenizer", "", "tokenizer.json, when it is not beside the model"),
+    SettingField("memory_limit_gb", "Memory limit", "GB of weights", "what fits"),
 )
-SPEECH = (
-    Line("temperature", "Temperature", "0 to 10, lower is steadier; empty: model's"),
-    Line("top_p", "Top p", "above 0, at most 1; empty: model's"),
-    Line("top_k", "Top k", "0 is off; empty: model's"),
-    Line("seed", "Seed", "empty: a new one each time"),
-    Line("max_frames", "Max frames", "per pass of 46 ms; empty: 1024, or what fits"),
-    Line("min_frames", "Min frames", "before the model may stop"),
-    Line("pause_ms", "Pause", "ms of silence between passes"),
+WANTED = [knob for knob in KNOBS.values() if knob.name != "batch"]  # which is for speech that nobody waits for
+SPEECH = tuple(
+    SettingField(knob.name, knob.label, knob.help, knob.default_words) for knob in WANTED if knob.kind is not bool
 )
-LATENCY = (Line("prebuffer", "Prebuffer", "seconds held back; empty: from the speed"),)
-SWITCHES = (("trim", "cut trailing silence when saving"), ("normalize", "scale the peak to 0.95 when saving"))
+SWITCHES = tuple((knob.name, f"{knob.help} when saving") for knob in WANTED if knob.kind is bool)
+LATENCY = (SettingField("prebuffer", "Prebuffer", "seconds held back", "from the speed"),)
 THEME_NAMES = {"s2-dark": "dark", "s2-light": "light", "s2-contrast": "high contrast"}
 RELOAD = {"model", "tokenizer", "memory_limit_gb", "compat"}  # these change the engine itself
 
 
-class SettingsScreen(Screen[None]):
-    app: S2App
-
+class SettingsScreen(AppScreen[None]):
     BINDINGS = [
         Binding("escape", "back", "Done"),
         Binding("down", "app.focus_next", "Next", show=False),
@@ -63,7 +57,7 @@ class SettingsScreen(Screen[None]):
         Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._reload = False
 
@@ -71,7 +65,7 @@ class SettingsScreen(Screen[None]):
         settings = self.app.settings
         yield Label("Settings", classes="title")
         with VerticalScroll(can_focus=False):
-            yield from self._lines("Engine", MODEL)
+            yield from self._group("Engine", MODEL)
             with Horizontal(classes="setting"):
                 yield Label("Numerics")
                 yield Select(
@@ -82,15 +76,15 @@ class SettingsScreen(Screen[None]):
                     compact=True,
                 )
             yield Label("", id="facts", classes="meaning", markup=False)
-            yield from self._lines("Speech", SPEECH)
+            yield from self._group("Speech", SPEECH)
             for name, meaning in SWITCHES:
-                yield Check(meaning, getattr(settings, name), id=f"set-{name}")
+                yield MarkedCheckbox(meaning, getattr(settings, name), id=f"set-{name}")
             yield Label("Devices", classes="group")
             for name, label in (("output", "Output"), ("input", "Microphone")):
                 with Horizontal(classes="setting"):
                     yield Label(label)
                     yield DeviceSelect(name, id=f"set-{name}")
-            yield from self._lines("Latency", LATENCY)
+            yield from self._group("Latency", LATENCY)
             yield Label("Look", classes="group")
             with Horizontal(classes="setting"):
                 yield Label("Theme")
@@ -104,22 +98,21 @@ class SettingsScreen(Screen[None]):
         yield Label("", id="trouble", markup=False)
         yield KeyLine()
 
-    def _lines(self, group: str, lines: tuple[Line, ...]) -> ComposeResult:
-        yield Label(group, classes="group")
-        for line in lines:
-            value = getattr(self.app.settings, line.name)
+    def _group(self, title: str, fields: tuple[SettingField, ...]) -> ComposeResult:
+        yield Label(title, classes="group")
+        for field in fields:
+            value = getattr(self.app.settings, field.name)
             with Horizontal(classes="setting"):
-                yield Label(line.label)
-                wide = line.name in ("model", "tokenizer")
+                yield Label(field.label)
                 yield Input(
                     "" if value is None else str(value),
-                    line.meaning if wide else "",
-                    id=f"set-{line.name}",
+                    field.empty,
+                    id=f"set-{field.name}",
                     compact=True,
                     select_on_focus=False,
                 )
-                if not wide:
-                    yield Label(line.meaning, classes="meaning", markup=False)
+                if field.meaning:
+                    yield Label(field.meaning, classes="meaning", markup=False)
 
     def on_mount(self) -> None:
         self.query_one("#set-model").focus()
@@ -135,7 +128,7 @@ class SettingsScreen(Screen[None]):
     def trouble(self, text: str) -> None:
         self.query_one("#trouble", Label).update(text)
 
-    def _show_devices(self, devices) -> None:
+    def _show_devices(self, devices: Sequence[Any]) -> None:
         for way in ("output", "input"):
             self.query_one(f"#set-{way}", DeviceSelect).show(devices, getattr(self.app.settings, way))
 
@@ -157,7 +150,7 @@ class SettingsScreen(Screen[None]):
 
     def _keep(self, field: Input) -> bool:
         """Take the value of a field; False and a word about it when it is not possible."""
-        name = field.id.removeprefix("set-")
+        name = _name(field)
         try:
             self._change(name, parse(name, field.value))
         except UsageError as error:
@@ -170,13 +163,13 @@ class SettingsScreen(Screen[None]):
 
     @on(Select.Changed)
     def _selected(self, event: Select.Changed) -> None:
-        self._change(event.select.id.removeprefix("set-"), None if event.value is Select.NULL else event.value)
+        self._change(_name(event.select), None if event.value is Select.NULL else event.value)
 
     @on(Checkbox.Changed)
     def _switched(self, event: Checkbox.Changed) -> None:
-        self._change(event.checkbox.id.removeprefix("set-"), event.value)
+        self._change(_name(event.checkbox), event.value)
 
-    def _change(self, name: str, value) -> None:
+    def _change(self, name: str, value: Any) -> None:
         if value != getattr(self.app.settings, name):
             self.app.change(**{name: value})
             self._reload |= name in RELOAD
@@ -185,9 +178,14 @@ class SettingsScreen(Screen[None]):
 
     def action_back(self) -> None:
         if isinstance(self.focused, Input) and not self._keep(self.focused):
-            self.trouble(self.query_one("#trouble", Label).content + "  Escape once more leaves it as it was.")
+            self.trouble(f"{self.query_one('#trouble', Label).content}  Escape once more leaves it as it was.")
             self.query_one("#set-theme").focus()
             return
         if self._reload:
-            self.app.room.load(self.app.settings)
+            self.app.loader.load(self.app.settings)
         self.dismiss(None)
+
+
+def _name(field: Widget) -> str:
+    """The setting that a field is of."""
+    return (field.id or "").removeprefix("set-")

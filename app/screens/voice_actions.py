@@ -1,162 +1,181 @@
-"""What the main screen does with saved voices: choose, bind, hear, delete, undo."""
+"""What the main screen does with saved voices: show, choose, hear, delete, undo."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-from textual.widgets import OptionList
+import numpy as np
 
 from s2mlx.errors import S2Error
+from s2mlx.voices import VoiceInfo
 
 from ..jobs import Job
 from ..speaking.envelope import blocks
+from ..widgets.editor import Editor
 from ..widgets.voice_list import OWN, VoiceList, VoiceRow
+from .activity import Situation
+from .background_work import BackgroundWork
+from .base import AppScreen
 from .voice_forms import VoiceForms
 
+if TYPE_CHECKING:
+    from ..app import S2App
 
-class VoiceActions(VoiceForms):
-    """A part of the main screen."""
+NEED_A_VOICE = ("audition", "rename", "delete", "export")
 
-    def refresh_voices(self, highlight: str | None = None) -> None:
+
+class PlayClip(Protocol):
+    def __call__(self, samples: np.ndarray, rate: int, *, clip_of: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class DeletedVoice:
+    """A voice that `undo` brings back: its name, the library's token, and the cast it was in."""
+
+    name: str
+    token: Any
+    cast: tuple[str | None, ...]
+
+
+class VoiceActions:
+    """Keeps `voice_list` and the speakers that `editor` completes up to date. `play` makes a clip heard."""
+
+    def __init__(
+        self,
+        screen: AppScreen,
+        voice_list: VoiceList,
+        editor: Editor,
+        situation: Situation,
+        work: BackgroundWork,
+        play: PlayClip,
+    ):
+        self._screen, self._list, self._editor = screen, voice_list, editor
+        self._situation, self._work, self._play = situation, work, play
+        self._deleted: list[DeletedVoice] = []
+        self.forms = VoiceForms(screen, situation, work, self.refresh, lambda name: self.bind(name, 0))
+
+    @property
+    def _app(self) -> S2App:
+        return self._screen.app
+
+    # the list
+
+    def refresh(self, highlight: str | None = None) -> None:
         """Read the library again and show it, with the voice `highlight` in the hand if it is there."""
-        app = self.app
+        app = self._app
 
-        def work(job) -> list[VoiceRow]:
-            return [_row(app, info) for info in app.library.infos()] + [
-                _guest(name, voice) for name, voice in app.guests.items()
+        def work(job: Job) -> list[VoiceRow]:
+            return [_row(app, info) for info in app.voices.library.infos()] + [
+                VoiceRow(name, voice.seconds) for name, voice in app.voices.guests.items()
             ]
 
         def show(rows: list[VoiceRow]) -> None:
-            voices = self.query_one(VoiceList)
-            voices.show(rows, app.settings.cast)
+            self._show(rows)
             if highlight:
-                voices.highlight(highlight)
-            self.editor.speakers = [name or OWN for name in app.settings.cast] or [OWN]
+                self._list.highlight(highlight)
 
         app.jobs.start("voices", work, done=show)
 
     def bind(self, name: str | None, speaker: int) -> None:
         """Voice `name` (None: nobody) speaks as `speaker`."""
-        cast = list(self.app.settings.cast) + [None] * (speaker + 1 - len(self.app.settings.cast))
+        cast = list(self._app.settings.cast) + [None] * (speaker + 1 - len(self._app.settings.cast))
         cast[speaker] = name
-        while cast and cast[-1] is None:
-            cast.pop()
-        self.app.change(cast=tuple(cast))
-        voices = self.query_one(VoiceList)
-        voices.show(voices.rows, self.app.settings.cast)
-        self.editor.speakers = [one or OWN for one in cast] or [OWN]
+        self._app.change(cast=_without_gap_at_the_end(cast))
+        self._show(self._list.rows)
 
-    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+    def _show(self, rows: list[VoiceRow]) -> None:
+        cast = self._app.settings.cast
+        self._list.show(rows, cast)
+        self._editor.speakers = [name or OWN for name in cast] or [OWN]
+
+    # what the list asks for
+
+    def highlighted(self) -> None:
         """A voice that cannot be used says why."""
-        if isinstance(event.option_list, VoiceList):
-            row = next((row for row in event.option_list.rows if row.name == event.option_list.current), None)
-            if row and row.trouble:
-                self.status.say(f"{row.name}: {row.trouble}")
+        row = next((row for row in self._list.rows if row.name == self._list.current), None)
+        if row and row.trouble:
+            self._situation.say(f"{row.name}: {row.trouble}")
 
-    def on_voice_list_bound(self, event: VoiceList.Bound) -> None:
+    def speaker_chosen(self, event: VoiceList.SpeakerChosen) -> None:
         self.bind(event.name, event.speaker)
         who = event.name or OWN
-        self.status.say(f"{who} speaks" if event.speaker == 0 else f"{who} speaks as <|speaker:{event.speaker}|>")
+        self._situation.say(f"{who} speaks" if event.speaker == 0 else f"{who} speaks as <|speaker:{event.speaker}|>")
 
-    def on_voice_list_asked(self, event: VoiceList.Asked) -> None:
-        needs_voice = event.what in ("audition", "rename", "delete", "export")
-        if needs_voice and event.name is None:
-            self.status.say("that is the model's own voice: highlight a saved one")
-            return
-        if needs_voice and event.name in self.app.guests:
-            self.status.say(f"{event.name} was given on the command line and is not saved: i imports its file")
-            return
-        {
-            "audition": self._audition,
-            "rename": self._rename,
-            "delete": self._delete,
-            "export": self._export,
-            "add": lambda _: self.add_voice(),
-            "import": lambda _: self.import_voice(),
-            "undo": lambda _: self._undo(),
-        }[event.what](event.name)
+    def asked(self, event: VoiceList.Asked) -> None:
+        if event.what in NEED_A_VOICE:
+            self._with_voice(event.what, event.name)
+        else:
+            {"add": self.forms.add_clip, "import": self.forms.import_file, "undo": self._undo}[event.what]()
 
-    def _work(
-        self,
-        what: str,
-        state: str,
-        work: Callable[[Job], Any],
-        done: Callable[[Any], None],
-        failed: Callable[[BaseException], None] | None = None,
-    ) -> None:
-        """A job that escape cancels."""
-
-        def ended(then):
-            def call(result):
-                self.work = None
-                self.allow()
-                then(result)
-
-            return call
-
-        self.status.say(f"{state}  esc cancels")
-        self.work = self.app.jobs.start(
-            what,
-            work,
-            done=ended(done),
-            failed=ended(failed or self.app.complain),
-            progressed=lambda share, note: self.status.say(f"{note}  esc cancels"),
-        )
-        self.allow()
+    def _with_voice(self, what: str, name: str | None) -> None:
+        if name is None:
+            self._situation.say("that is the model's own voice: highlight a saved one")
+        elif name in self._app.voices.guests:
+            self._situation.say(f"{name} was given on the command line and is not saved: i imports its file")
+        else:
+            actions: dict[str, Callable[[str], None]] = {
+                "audition": self._audition,
+                "rename": self.forms.rename,
+                "delete": self._delete,
+                "export": self.forms.export,
+            }
+            actions[what](name)
 
     def _audition(self, name: str) -> None:
-        def done(clip) -> None:
+        def done(clip: tuple[np.ndarray, int] | None) -> None:
             if clip is None:
-                self.status.say(f"{name} came without its clip: enter chooses it, ^s speaks")
+                self._situation.say(f"{name} came without its clip: enter chooses it, ^s speaks")
             else:
-                self.listen(*clip, what=f"listening to the clip of {name}")
+                self._play(*clip, clip_of=name)
 
-        self._work("audition", f"reading the clip of {name}", lambda job: self.app.library.clip(name), done)
+        self._work.start(
+            "audition", f"reading the clip of {name}", lambda job: self._app.voices.library.clip(name), done
+        )
 
     def _delete(self, name: str) -> None:
-        def done(token) -> None:
-            self.app.deleted.append((name, token, self.app.settings.cast))
-            self.query_one(VoiceList).can_undo = True
-            self.app.change(cast=_without(name, self.app.settings.cast))
-            self.refresh_voices()
-            self.status.say(f"deleted {name}: u brings it back")
+        def done(token: Any) -> None:
+            cast = self._app.settings.cast
+            self._deleted.append(DeletedVoice(name, token, cast))
+            self._list.can_undo = True
+            self._app.change(cast=_without_gap_at_the_end([None if one == name else one for one in cast]))
+            self.refresh()
+            self._situation.say(f"deleted {name}: u brings it back")
 
-        self._work("delete", f"deleting {name}", lambda job: self.app.library.remove(name), done)
+        self._work.start("delete", f"deleting {name}", lambda job: self._app.voices.library.remove(name), done)
 
     def _undo(self) -> None:
-        name, token, cast = self.app.deleted[-1]
+        last = self._deleted[-1]
 
-        def done(_) -> None:
-            self.app.deleted.pop()
-            self.query_one(VoiceList).can_undo = bool(self.app.deleted)
-            self.app.change(cast=cast)
-            self._came_back(name)
+        def done(_: Any) -> None:
+            self._deleted.pop()
+            self._list.can_undo = bool(self._deleted)
+            self._app.change(cast=last.cast)
+            self.forms.came_back(last.name)
 
-        self._work("undo", f"bringing back {name}", lambda job: self.app.library.restore(token), done)
+        self._work.start(
+            "undo", f"bringing back {last.name}", lambda job: self._app.voices.library.restore(last.token), done
+        )
 
 
-def _row(app, info) -> VoiceRow:
+def _row(app: S2App, info: VoiceInfo) -> VoiceRow:
     """A saved voice as the list shows it; one that the loaded model cannot use, not even by its clip, says so."""
     language = app.settings.languages.get(info.name, "")
     try:
-        engine = app.room.engine
+        engine = app.loader.engine
         if engine and not info.problem and not info.has_clip:
-            app.fitting.check(engine, app.library.get(info.name))
-        clip = app.library.clip(info.name) if info.has_clip and not info.problem else None
+            app.voices.check(info.name, engine)
+        clip = app.voices.library.clip(info.name) if info.has_clip and not info.problem else None
     except (S2Error, OSError) as error:
         return VoiceRow(info.name, language=language, trouble=str(error))
     if info.problem:
         return VoiceRow(info.name, language=language, trouble=info.problem)
-    return VoiceRow(info.name, info.seconds, language, blocks(clip[0], 10) if clip else "")
+    return VoiceRow(info.name, info.seconds or 0.0, language, blocks(clip[0], 10) if clip else "")
 
 
-def _guest(name: str, voice) -> VoiceRow:
-    return VoiceRow(name, voice.seconds)
-
-
-def _without(name: str, cast: tuple) -> tuple:
-    left = [None if one == name else one for one in cast]
+def _without_gap_at_the_end(cast: list[str | None]) -> tuple[str | None, ...]:
+    left = list(cast)
     while left and left[-1] is None:
         left.pop()
     return tuple(left)

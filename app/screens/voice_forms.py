@@ -1,38 +1,58 @@
-"""What the main screen asks about voices: rename, export, import, add from a clip, bring back. A form whose work fails
-comes back with what was typed and says why."""
+"""What the main screen asks about voices: rename, export, import, add from a clip, bring back.
+
+A form whose work fails comes back with what was typed and says why.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from s2mlx.voices import check_name
 
-from ..engine.loader import Dropped
-from ..jobs import Job
+from ..jobs import Job, JobCancelled
 from ..paths import readable, typed, writable
+from .activity import Idle, Situation
+from .background_work import BackgroundWork
+from .base import AppScreen
 from .choice import Choice
 from .form import Field, Form
 
+if TYPE_CHECKING:
+    from ..app import S2App
+
 
 @dataclass(frozen=True)
-class Task:
-    """What an accepted form begins: `work(job)` on a thread, then `done(result)`."""
+class FormTask:
+    """What an accepted form begins: `work(job)` on a thread, then `done(result)`; `what` says what is going on."""
 
+    name: str
     what: str
-    state: str
     work: Callable[[Job], Any]
     done: Callable[[Any], None]
 
 
 class VoiceForms:
-    """A part of the main screen."""
+    """Forms above `screen`. `refresh(name)` shows the voices anew with that one in the hand, `choose(name)` makes it
+    the speaker."""
 
-    def __init__(self, *args, **kwargs):
-        super().__init__(*args, **kwargs)
+    def __init__(
+        self,
+        screen: AppScreen,
+        situation: Situation,
+        work: BackgroundWork,
+        refresh: Callable[[str], None],
+        choose: Callable[[str], None],
+    ):
+        self._screen, self._situation, self._work = screen, situation, work
+        self._refresh, self._choose = refresh, choose
         self._drafts: dict[str, dict] = {}  # by title: what was typed into forms whose work has not succeeded
+
+    @property
+    def _app(self) -> S2App:
+        return self._screen.app
 
     def _ask(
         self,
@@ -40,105 +60,105 @@ class VoiceForms:
         fields: Sequence[Field],
         accept: str,
         check: Callable[[dict], str],
-        begin: Callable[[dict], Task | None],
+        begin: Callable[[dict], FormTask | None],
         trouble: str = "",
     ) -> None:
         def answered(values: dict | None) -> None:
             self._drafts.pop(title, None)
             task = begin(values) if values is not None else None
-            if task is None:
+            if values is None or task is None:
                 return
             self._drafts[title] = values
 
-            def done(result) -> None:
+            def done(result: Any) -> None:
                 self._drafts.pop(title, None)
                 task.done(result)
 
             def failed(error: BaseException) -> None:
-                self.app.complain(error)
-                if self.is_active and not isinstance(error, Dropped):
-                    self._ask(title, fields, accept, check, begin, self.app.explain(error))
+                self._app.complain(error)
+                if self._screen.is_active and not isinstance(error, JobCancelled):
+                    self._ask(title, fields, accept, check, begin, self._app.explain(error))
 
-            self._work(task.what, task.state, task.work, done, failed)
+            self._work.start(task.name, task.what, task.work, done, failed)
 
         typed_before = self._drafts.get(title, {})
         fields = [replace(field, value=typed_before.get(field.name, field.value)) for field in fields]
-        self.app.push_screen(Form(title, fields, accept, check, trouble), answered)
+        self._app.push_screen(Form(title, fields, accept, check, trouble), answered)
 
-    def _rename(self, name: str) -> None:
-        def rename(values: dict) -> Task | None:
+    def rename(self, name: str) -> None:
+        def begin(values: dict) -> FormTask | None:
             new = check_name(values["name"])
             if new == name:
                 return None
 
-            def done(_) -> None:
-                languages = dict(self.app.settings.languages)
+            def done(_: Any) -> None:
+                languages = dict(self._app.settings.languages)
                 if name in languages:
                     languages[new] = languages.pop(name)
-                self.app.change(
-                    cast=tuple(new if one == name else one for one in self.app.settings.cast), languages=languages
+                self._app.change(
+                    cast=tuple(new if one == name else one for one in self._app.settings.cast), languages=languages
                 )
-                self.refresh_voices(new)
-                self.status.say(f"{name} is now {new}")
+                self._refresh(new)
+                self._situation.say(f"{name} is now {new}")
 
-            return Task("rename", f"renaming {name}", lambda job: self.app.library.rename(name, new), done)
+            return FormTask("rename", f"renaming {name}", lambda job: self._app.voices.library.rename(name, new), done)
 
         self._ask(
             f"Rename {name}",
             [Field("name", "New name", name)],
             "Rename",
-            lambda values: self.app.name_trouble(values["name"], but=name),
-            rename,
+            lambda values: self._app.voices.name_trouble(values["name"], but=name),
+            begin,
         )
 
-    def _export(self, name: str) -> None:
-        def export(values: dict) -> Task:
+    def export(self, name: str) -> None:
+        def begin(values: dict) -> FormTask:
             path = typed(values["path"])
-            return Task(
+            return FormTask(
                 "export",
                 f"exporting {name}",
-                lambda job: self.app.library.export(name, path, overwrite=True),
-                lambda _: self.status.say(f"exported {path}"),
+                lambda job: self._app.voices.library.export(name, path, overwrite=True),
+                lambda _: self._situation.say(f"exported {path}"),
             )
 
         self._ask(
-            f"Export {name}", [Field("path", "File", f"{name}.s2voice")], "Export", writable((".s2voice",)), export
+            f"Export {name}", [Field("path", "File", f"{name}.s2voice")], "Export", writable((".s2voice",)), begin
         )
 
-    def import_voice(self) -> None:
-        def bring(values: dict) -> Task:
+    def import_file(self) -> None:
+        def begin(values: dict) -> FormTask:
             path = typed(values["path"])
-            return Task(
+            return FormTask(
                 "import",
                 f"importing {path.name}",
-                lambda job: self.app.library.import_file(path, _name(values)),
-                self._arrived,
+                lambda job: self._app.voices.library.import_file(path, _name(values)),
+                self.arrived,
             )
 
         fields = [
             Field("path", "A .s2voice file", hint="voices/anna.s2voice"),
             Field("name", "Name (empty: the file's)"),
         ]
-        self._ask("Import a voice", fields, "Import", self._new_from_file, bring)
+        self._ask("Import a voice", fields, "Import", self._new_from_file, begin)
 
-    def add_voice(self) -> None:
+    def add_clip(self) -> None:
         """A voice from an audio file and its words."""
 
-        def add(values: dict) -> Task:
+        def add(values: dict) -> FormTask:
             path, words, name = typed(values["path"]), values["words"].strip(), check_name(_name(values))
 
             def work(job: Job) -> str:
-                engine = self.app.room.wait(job)
+                engine = self._app.loader.wait(job)
                 job.report(None, f"reading {path.name}")
-                samples = self.app.studio.read_audio(path, engine.sample_rate)
+                samples = self._app.studio.read_audio(path, engine.sample_rate)
                 job.report(None, f"encoding {path.name}")
                 voice = engine.clone((samples, engine.sample_rate), words, name=name, cancel=job.cancel)
                 if job.cancel.is_set():
-                    raise Dropped
-                self.app.library.add(name, voice, clip=(samples, engine.sample_rate))
+                    raise JobCancelled
+                self._app.voices.library.add(name, voice, clip=(samples, engine.sample_rate))
                 return name
 
-            return Task("add", f"reading {path.name}", work, self._arrived)
+            return FormTask("add", f"reading {path.name}", work, self.arrived)
 
         def check(values: dict) -> str:
             if not readable(values) and not values["words"].strip():
@@ -154,37 +174,42 @@ class VoiceForms:
 
     def _new_from_file(self, values: dict) -> str:
         """A check for forms with a `path` to read and a `name`, which is the file's when it is empty."""
-        return readable(values) or self.app.name_trouble(_name(values))
+        return readable(values) or self._app.voices.name_trouble(_name(values))
 
     def bring_back(self) -> None:
         """Offer the voices that were removed, whenever that was."""
 
         def choose(removed: Sequence[Any]) -> None:
-            self.status.say("ready" if removed else "no voice was removed in the last 30 days")
-            if removed and self.is_active:
+            if removed:
+                self._situation.enter(Idle())
+            else:
+                self._situation.say("no voice was removed in the last 30 days")
+            if removed and self._screen.is_active:
                 lines = [f"{_day(voice.removed)}  {voice.name}" for voice in removed]
-                self.app.push_screen(Choice("Bring back a removed voice", lines), lambda at: restore(removed, at))
+                self._app.push_screen(Choice("Bring back a removed voice", lines), lambda at: restore(removed, at))
 
         def restore(removed: Sequence[Any], at: int | None) -> None:
             if at is not None:
                 voice = removed[at]
-                self._work(
+                self._work.start(
                     "restore",
                     f"bringing back {voice.name}",
-                    lambda job: self.app.library.restore(voice.token),
-                    self._came_back,
+                    lambda job: self._app.voices.library.restore(voice.token),
+                    self.came_back,
                 )
 
-        self._work("removed", "looking for removed voices", lambda job: self.app.library.removed(), choose)
+        library = self._app.voices.library
+        self._work.start("removed", "looking for removed voices", lambda job: library.removed(), choose)
 
-    def _came_back(self, name: str) -> None:
-        self.refresh_voices(name)
-        self.status.say(f"{name} is back")
+    def came_back(self, name: str) -> None:
+        self._refresh(name)
+        self._situation.say(f"{name} is back")
 
-    def _arrived(self, name: str) -> None:
-        self.bind(name, 0)
-        self.refresh_voices(name)
-        self.status.say(f"voice {name} is ready: ^s speaks")
+    def arrived(self, name: str) -> None:
+        """A new voice is there: it speaks from now on."""
+        self._choose(name)
+        self._refresh(name)
+        self._situation.say(f"voice {name} is ready: ^s speaks")
 
 
 def _day(when: float) -> str:

@@ -1,4 +1,4 @@
-"""The outline of a sound that may still grow, and its drawing in braille dots. Knows samples and characters only."""
+"""The outline of a sound that may still grow, and its drawing in braille dots."""
 
 from __future__ import annotations
 

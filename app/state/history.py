@@ -1,6 +1,6 @@
 """Every utterance made: what was said, by whom, how, and the sound itself. A folder of one JSON and one FLAC each.
 
-Knows files only. Calls block on the disk: they are made from jobs.
+Calls block on the disk: they are made from jobs.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import numpy as np
 from s2mlx.errors import AudioError, S2Error
 from s2mlx.options import Options
 
-from .filing import read_json, write_json
+from .json_files import read_json, write_json
 
 KEEP = 200  # utterances; the oldest go first
 
 
 @dataclass(frozen=True)
-class Utterance:
+class HistoryEntry:
     """One finished or stopped request. `options` holds what differs from the defaults, the seed apart."""
 
     text: str
@@ -80,7 +80,7 @@ class History:
         self.folder, self.keep = folder, keep
         self._write_audio, self._read_audio = write_audio, read_audio
 
-    def add(self, utterance: Utterance, samples: np.ndarray, rate: int) -> None:
+    def add(self, utterance: HistoryEntry, samples: np.ndarray, rate: int) -> None:
         """Keep an utterance; the sound first, so that an entry never lacks it. Raises OSError, AudioError."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self._write_audio(self._sound(utterance), samples, rate)
@@ -88,11 +88,11 @@ class History:
         for old in self.entries()[self.keep :]:
             self.remove(old)
 
-    def entries(self) -> list[Utterance]:
+    def entries(self) -> list[HistoryEntry]:
         found = [_read(path) for path in self.folder.glob("*.json")]
         return sorted((u for u in found if u is not None), key=lambda u: u.when, reverse=True)
 
-    def sound(self, utterance: Utterance) -> tuple[np.ndarray, int]:
+    def sound(self, utterance: HistoryEntry) -> tuple[np.ndarray, int]:
         """samples float32 [n], rate. Raises AudioError when the sound is gone."""
         path = self._sound(utterance)
         if not path.exists():
@@ -103,22 +103,22 @@ class History:
             rate = 44100
         return self._read_audio(path, rate), rate
 
-    def remove(self, utterance: Utterance) -> None:
+    def remove(self, utterance: HistoryEntry) -> None:
         for path in (self.folder / f"{utterance.id}.json", self._sound(utterance)):
             path.unlink(missing_ok=True)
 
-    def _sound(self, utterance: Utterance) -> Path:
+    def _sound(self, utterance: HistoryEntry) -> Path:
         return self.folder / f"{utterance.id}.flac"
 
 
-def _read(path: Path) -> Utterance | None:
+def _read(path: Path) -> HistoryEntry | None:
     """The utterance of a file; None when a field of it is not what it should be."""
     stored = read_json(path)
     if not isinstance(stored, dict) or "text" not in stored:
         return None
     try:
         fields = {name: read(stored[name]) for name, read in _FIELDS.items() if name in stored}
-        utterance = Utterance(**fields, id=path.stem)
+        utterance = HistoryEntry(**fields, id=path.stem)
         utterance.request()
     except (TypeError, ValueError, OverflowError, S2Error):
         return None

@@ -1,7 +1,7 @@
-"""What must survive a crash: the text being written and a take that is not yet a voice. Knows files only.
+"""What must survive a crash, as files: the text being written and a take that is not yet a voice.
 
 FOLDER/text.json     the text of the app that wrote last
-FOLDER/takes/N/...   the take of each app that runs, and its recording under way: see slot, spool
+FOLDER/takes/N/...   the take of each app that runs (own_folder), and its recording under way (recording_file)
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from s2mlx.errors import S2Error
 from s2mlx.files import read_npy
 
-from ..recording.slot import Slot
-from ..recording.spool import Spool
-from .filing import read_json, write_json
+from .json_files import read_json, write_json
+from .own_folder import OwnFolder
+from .recording_file import RecordingFile
 
 
 @dataclass(frozen=True)
-class Recovered:
+class UnsavedTake:
     """A take found at the start: samples float32 [n], what was read, and the name it was to get."""
 
     samples: np.ndarray
@@ -34,9 +34,9 @@ class Session:
 
     def __init__(self, folder: Path):
         self._text = folder / "text.json"
-        self._slot = Slot(folder / "takes")
-        self._take, self._take_notes = self._slot.folder / "take.npy", self._slot.folder / "take.json"
-        self.spool = Spool(self._slot.folder)
+        self._own = OwnFolder(folder / "takes")
+        self._take, self._take_notes = self._own.folder / "take.npy", self._own.folder / "take.json"
+        self.recording_file = RecordingFile(self._own.folder)
 
     def text(self) -> str:
         stored = read_json(self._text)
@@ -56,7 +56,7 @@ class Session:
         write_json(self._take_notes, {"rate": rate, "transcript": transcript, "name": name})
         temporary.replace(self._take)
 
-    def unsaved_take(self) -> Recovered | None:
+    def unsaved_take(self) -> UnsavedTake | None:
         """The take that was kept and not dropped; None when there is none or it is damaged."""
         notes = read_json(self._take_notes)
         if not isinstance(notes, dict) or not self._take.exists():
@@ -68,26 +68,26 @@ class Session:
             return None
         if samples.ndim != 1 or samples.dtype != np.float32 or not len(samples) or not 0 < rate <= 768_000:
             return None
-        return Recovered(samples, rate, str(notes.get("transcript", "")), str(notes.get("name", "")))
+        return UnsavedTake(samples, rate, str(notes.get("transcript", "")), str(notes.get("name", "")))
 
     def adopt_broken_recording(self) -> None:
         """A recording that the end of the process broke off becomes the unsaved take, unless a longer one is kept.
         Raises OSError; the recording stays where it is then."""
-        found = self.spool.broken_off()
+        found = self.recording_file.broken_off()
         if found is None:
             return
         samples, rate, _, _ = found
         kept = self.unsaved_take()
         if kept is None or len(kept.samples) / kept.rate < len(samples) / rate:
             self.keep_take(*found)
-        self.spool.drop()
+        self.recording_file.drop()
 
     def drop_take(self) -> None:
         """The take has become a voice, or the user let it go."""
         for path in (self._take_notes, self._take):
             path.unlink(missing_ok=True)
-        self.spool.drop()
+        self.recording_file.drop()
 
     def leave(self) -> None:
         """What is kept is for the next app now."""
-        self._slot.leave()
+        self._own.leave()

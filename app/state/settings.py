@@ -1,17 +1,22 @@
-"""What the user has chosen, kept in the config folder. Every field is checked on the way in, so a damaged file
-costs the bad fields only."""
+"""What the user has chosen, kept in the config folder.
+
+Every field is checked on the way in, so a damaged file costs the bad fields only.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from s2mlx.errors import UsageError
-from s2mlx.options import Options
+from s2mlx.files import locked
+from s2mlx.options import KNOBS, Options
 
 from ..tags import SPEAKERS
-from .filing import locked, read_json, write_json
+from .json_files import read_json, write_json
 
 ASIDE = ".bad"  # appended to the name of a file that cannot be read
 THEMES = ("s2-dark", "s2-light", "s2-contrast")
@@ -33,7 +38,7 @@ class Settings(Options):
     cast: tuple[str | None, ...] = ()  # voices of speaker 0, 1, ...
     languages: dict[str, str] = field(default_factory=dict)  # of the voices, by name
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         super().__post_init__()
         _need(self.theme in THEMES, f"theme must be one of {', '.join(THEMES)}")
         _need(self.compat in (None, "s2cpp"), "compat must be empty or s2cpp")
@@ -96,18 +101,38 @@ def update(path: Path, before: Settings, after: Settings) -> None:
         write_json(path, stored | changes)
 
 
-def _merged(stored, before: dict, after: dict) -> dict:
+def _merged(stored: Any, before: dict, after: dict) -> dict:
     """The table as stored, with what has changed in it from `before` to `after`."""
     others = {k: v for k, v in stored.items() if k in after or k not in before} if isinstance(stored, dict) else {}
     return others | {k: v for k, v in after.items() if before.get(k) != v}
 
 
-_FLOATS = {"temperature", "top_p", "memory_limit_gb", "prebuffer"}
-_INTS = {"top_k", "seed", "max_frames", "min_frames", "pause_ms", "batch"}
-_BOOLS = {"trim", "normalize"}
+class SettingsFile:
+    """The settings in force and the file that keeps them. `overrides` are for this run only."""
+
+    def __init__(self, path: Path, **overrides: Any):
+        self._path = path
+        self._kept, self.complaints = load(path)
+        self._written = self._kept  # what the file was told last
+        self._writing = threading.Lock()
+        self.now = self._kept.replace(**overrides)
+
+    def change(self, **changes: Any) -> None:
+        """In force at once; kept by the next `save`."""
+        self.now, self._kept = self.now.replace(**changes), self._kept.replace(**changes)
+
+    def save(self) -> None:
+        """On a job's thread. Jobs may overtake each other: whichever writes, writes what holds now. Raises OSError."""
+        with self._writing:
+            kept = self._kept
+            update(self._path, self._written, kept)
+            self._written = kept
 
 
-def _typed(name: str, value):
+_FLOATS = {"memory_limit_gb", "prebuffer"}
+
+
+def _typed(name: str, value: Any) -> Any:
     if name == "cast":
         _need(isinstance(value, list) and all(v is None or isinstance(v, str) for v in value), "not a list of names")
         return tuple(value)
@@ -116,23 +141,25 @@ def _typed(name: str, value):
         return value
     if value is None:
         return getattr(Settings(), name)
-    kind = float if name in _FLOATS else int if name in _INTS else bool if name in _BOOLS else str
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    _need(isinstance(value, kind) and not (kind is int and isinstance(value, bool)), f"not a {kind.__name__}")
+    if name in KNOBS:
+        return KNOBS[name].check(value)
+    if name in _FLOATS:
+        _need(isinstance(value, (int, float)) and not isinstance(value, bool), "not a number")
+        return float(value)
+    _need(isinstance(value, str), "not a text")
     return value
 
 
-def parse(name: str, text: str):
+def parse(name: str, text: str) -> Any:
     """The value of a field as typed into a form; empty means the default. Raises UsageError."""
     text = text.strip()
+    if name in KNOBS:
+        return KNOBS[name].parse(text)
     if not text:
         return getattr(Settings(), name)
+    if name not in _FLOATS:
+        return text
     try:
-        if name in _FLOATS:
-            return float(text)
-        if name in _INTS:
-            return int(text)
+        return float(text)
     except ValueError:
-        raise UsageError(f"{text!r} is not a {'whole ' if name in _INTS else ''}number") from None
-    return text
+        raise UsageError(f"{text!r} is not a number") from None

@@ -1,1 +1,1 @@
-"""The app's widgets, one a file. Each knows its own picture and messages; none knows the engine or a device."""
+"""The app's widgets, one a file; none knows the engine or a device."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.text import Text
 from textual.widgets import Select
@@ -11,7 +12,7 @@ from textual.widgets import Select
 class DeviceSelect(Select[str]):
     """`way` is "input" or "output"."""
 
-    def __init__(self, way: str, **kwargs):
+    def __init__(self, way: str, **kwargs: Any):
         super().__init__([], prompt=f"default {way}", compact=True, **kwargs)
         self._has = f"{way}s"
 

@@ -1,8 +1,9 @@
-"""The text: an editor that completes tags, marks them, and marks the sentence being heard. Knows text only."""
+"""The text: an editor that completes tags, marks them, and marks the sentence being heard."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.style import Style
 from rich.text import Text
@@ -14,7 +15,7 @@ from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
 from .. import tags
-from .wrapped import WrappedText
+from .wrapped_text import WrappedText
 
 # Without colour these still differ: tags are italic, the sentence being heard is bold and underlined.
 _TAG = Style(italic=True)
@@ -28,19 +29,19 @@ _INVITATION = "Type what is to be said."
 class _Area(WrappedText):
     """The text area itself; keys go to the open menu first."""
 
-    def __init__(self, menu: OptionList, **kwargs):
+    def __init__(self, menu: OptionList, **kwargs: Any):
         super().__init__(
             soft_wrap=True, tab_behavior="focus", show_line_numbers=False, highlight_cursor_line=False, **kwargs
         )
         self._menu = menu
-        self._heard: tuple[int, int] | None = None
+        self.heard: tuple[int, int] | None = None  # characters [begin, end) that are marked as being heard
         self._starts = [0]
 
     def mark(self, span: tuple[int, int] | None) -> bool:
         """Mark characters [begin, end) as being heard. True when that changed the picture."""
-        if span == self._heard:
+        if span == self.heard:
             return False
-        self._heard = span
+        self.heard = span
         starts = [0]
         for line in self.document.lines:
             starts.append(starts[-1] + len(line) + 1)
@@ -53,9 +54,9 @@ class _Area(WrappedText):
         line = super().get_line(line_index)
         for begin, end in tags.spans(line.plain):
             line.stylize(_TAG, begin, end)
-        if self._heard and line_index < len(self._starts):
+        if self.heard and line_index < len(self._starts):
             start = self._starts[line_index]
-            begin, end = self._heard[0] - start, self._heard[1] - start
+            begin, end = self.heard[0] - start, self.heard[1] - start
             if begin < len(line.plain) and end > 0:
                 line.stylize(_HEARD, max(0, begin), min(len(line.plain), end))
         return line
@@ -89,12 +90,12 @@ class _Area(WrappedText):
 class Editor(Container):
     """A text area and its completion menu."""
 
-    def __init__(self, text: str = "", **kwargs):
+    def __init__(self, text: str = "", **kwargs: Any):
         super().__init__(**kwargs)
-        self._menu = OptionList(id="tag-menu", markup=False)
-        self._menu.can_focus = False
-        self._menu.display = False
-        self.area = _Area(self._menu, text=text, id="text")
+        self.menu = OptionList(id="tag-menu", markup=False)
+        self.menu.can_focus = False
+        self.menu.display = False
+        self.area = _Area(self.menu, text=text, id="text")
         self.take_tags(True)
         self.speakers: Sequence[str] = ()
         self._start = ""
@@ -102,7 +103,7 @@ class Editor(Container):
 
     def compose(self) -> ComposeResult:
         yield self.area
-        yield self._menu
+        yield self.menu
 
     def take_tags(self, taken: bool) -> None:
         """Whether the model heeds tags in square brackets; every model heeds those of the speakers."""
@@ -121,7 +122,9 @@ class Editor(Container):
     def mark(self, span: tuple[int, int] | None) -> None:
         """Mark the sentence being heard and keep it in sight while the reader is elsewhere."""
         if self.area.mark(span) and span and not self.area.has_focus:
-            row, column = self.area.document.get_location_from_index(min(span[0], len(self.area.text)))
+            text = self.area.text
+            at = min(span[0], len(text))
+            row, column = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
             self.area.scroll_to(
                 y=max(0, self.area.wrapped_document.location_to_offset((row, column)).y - 1), animate=False
             )
@@ -130,55 +133,55 @@ class Editor(Container):
         self._offer()
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
-        if self._menu.display:
+        if self.menu.display:
             self._offer()
 
     def on_resize(self) -> None:
-        self._menu.display = False
+        self.menu.display = False
 
     def on_descendant_blur(self) -> None:
-        self._menu.display = False
+        self.menu.display = False
 
     def _offer(self) -> None:
         row, column = self.area.cursor_location
         start = tags.begun(self.area.document.get_line(row)[:column]) if self.area.has_focus else None
         self._choices = tags.completions(start, self.speakers) if start else []
-        if self._choices and start.startswith("[") and not self._tags_taken:
+        if not start or not self._choices or [c for c, _ in self._choices] == [start]:
+            self.menu.display = False
+            return
+        if start.startswith("[") and not self._tags_taken:
             self._choices = []
             self._show([Option(_NO_TAGS, disabled=True)], len(start))
             return
-        if not self._choices or [c for c, _ in self._choices] == [start]:
-            self._menu.display = False
-            return
         self._start = start
         self._show([Option(f"{tag}  {remark}".rstrip()) for tag, remark in self._choices], len(start))
-        self._menu.highlighted = 0
+        self.menu.highlighted = 0
 
     def _show(self, lines: Sequence[Option], typed: int) -> None:
         """Open the menu with nothing highlighted; `typed` characters before the cursor are the unfinished tag."""
-        self._menu.clear_options()
-        self._menu.add_options(lines)
-        self._menu.display = self._place(typed)
+        self.menu.clear_options()
+        self.menu.add_options(lines)
+        self.menu.display = self._place(typed)
 
     def _place(self, typed: int) -> bool:
         """The menu below the cursor's line, or above it where there is more room; it shrinks to the room there is.
         False where it could not be seen."""
         at = self.area.cursor_screen_offset - self.area.region.offset
         above, below = at.y, self.area.size.height - at.y - 1
-        wanted = min(_HEIGHT, self._menu.option_count)
+        wanted = min(_HEIGHT, self.menu.option_count)
         height, width = min(wanted, max(above, below)), min(_WIDTH, self.area.size.width)
         if height < 1 or width < _NARROW:
             return False
-        self._menu.styles.width, self._menu.styles.height = width, height
+        self.menu.styles.width, self.menu.styles.height = width, height
         x = max(0, min(at.x - typed, self.area.size.width - width))
-        self._menu.styles.offset = Offset(x, at.y + 1 if below >= height else at.y - height)
+        self.menu.styles.offset = Offset(x, at.y + 1 if below >= height else at.y - height)
         return True
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
         tag = self._choices[event.option_index][0]
         row, column = self.area.cursor_location
-        self._menu.display = False
+        self.menu.display = False
         self.area.replace(tag, (row, column - len(self._start)), (row, column), maintain_selection_offset=False)
         self.area.move_cursor((row, column - len(self._start) + len(tag)))
         self.area.focus()

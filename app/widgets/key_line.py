@@ -1,11 +1,16 @@
-"""The last row: the keys of the moment, or that the terminal is too small. Knows bindings, not what they do."""
+"""The last row: the keys of the moment, or that the terminal is too small."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widgets import Footer, Static
+
+if TYPE_CHECKING:
+    from textual.widgets._footer import FooterKey
 
 KEPT = ("app.help", "command_palette", "quit")  # all other keys are found through the first two
 SMALLEST = Size(40, 12)  # columns and rows in which each screen can be used
@@ -14,7 +19,7 @@ SMALLEST = Size(40, 12)  # columns and rows in which each screen can be used
 class KeyLine(Footer):
     """As many keys as there is room for: those of the focused pane first, then the screen's, then the app's."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(compact=True, show_command_palette=False)
 
     def compose(self) -> ComposeResult:
@@ -24,7 +29,7 @@ class KeyLine(Footer):
             hint = f"make the terminal larger: {needed}"
             yield Static(hint if len(hint) <= size.width else f"needs {needed}", id="too-small", markup=False)
             return
-        keys = list(super().compose())
+        keys = cast("list[FooterKey]", list(super().compose()))
         for key in reversed(keys):
             if sum(map(_width, keys)) <= size.width + 1:
                 break
@@ -43,6 +48,6 @@ class KeyLine(Footer):
             self.call_after_refresh(self.recompose)
 
 
-def _width(key) -> int:
+def _width(key: FooterKey) -> int:
     """Columns of a key with the gap after it."""
     return cell_len(key.key_display) + 1 + cell_len(key.description) + 1

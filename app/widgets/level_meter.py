@@ -1,9 +1,10 @@
-"""A level meter in dBFS with peak hold and a clipping count, drawn in one row. Knows levels, not devices."""
+"""A level meter in dBFS with peak hold and a clipping count, drawn in one row."""
 
 from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -18,7 +19,7 @@ class LevelMeter(Widget):
 
     COMPONENT_CLASSES = {"levelmeter--good", "levelmeter--hot", "levelmeter--frame"}
 
-    def __init__(self, clock=time.monotonic, **kwargs):
+    def __init__(self, clock=time.monotonic, **kwargs: Any):
         super().__init__(**kwargs)
         self._clock = clock
         self.reset()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
@@ -10,8 +11,8 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.widgets import Select
 
-from ..recording.sentence import languages, sentence
-from .wrapped import WrappedText
+from ..recording.sentences_aloud import languages, sentence
+from .wrapped_text import WrappedText
 
 TITLE = "Read this aloud, or write your own words"
 
@@ -22,7 +23,7 @@ class ReadingCard(Vertical):
             super().__init__()
             self.language = language
 
-    def __init__(self, language: str, words: str | None = None, longest: float = math.inf, **kwargs):
+    def __init__(self, language: str, words: str | None = None, longest: float = math.inf, **kwargs: Any):
         """`words` stand instead of a sentence of that language. longest: seconds of a voice that the model follows."""
         super().__init__(**kwargs)
         self._turn, self._longest = 0, longest
@@ -61,7 +62,7 @@ class ReadingCard(Vertical):
         event.stop()
         if event.value == self.language:
             return
-        self.language, self._turn = event.value, 0
+        self.language, self._turn = str(event.value), 0
         if not self.fixed:
             self._area.load_text(self._sentence())
         self.post_message(self.LanguageChosen(self.language))

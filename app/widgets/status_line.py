@@ -1,4 +1,4 @@
-"""Two rows of honest numbers: how the speech is coming along, and with what. Text only.
+"""Two rows of honest numbers: how the speech is coming along, and with what.
 
 A state that one row cannot hold takes both: what went wrong and what to do is worth more than figures.
 """
@@ -6,6 +6,7 @@ A state that one row cannot hold takes both: what went wrong and what to do is w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -33,7 +34,7 @@ class Figures:
 class StatusLine(Widget):
     """The first row holds figures of the utterance, the second the state, the model and the device."""
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self._figures, self._state = Static(id="figures", markup=False), Static(id="state", markup=False)
         self.shown = Figures()

@@ -6,6 +6,7 @@ A narrow row leaves out the keys, a narrower one the signs too: no button is cut
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
@@ -26,14 +27,14 @@ BESIDE, BETWEEN = 1, 1  # columns: on both sides of each button's words, after e
 class Transport(Horizontal):
     """`buttons`: (what, label, key as shown)."""
 
-    class Asked(Message):
+    class ButtonPressed(Message):
         """A button was pressed: `what` names it."""
 
         def __init__(self, what: str):
             super().__init__()
             self.what = what
 
-    def __init__(self, buttons: tuple[tuple[str, str, str], ...], **kwargs):
+    def __init__(self, buttons: tuple[tuple[str, str, str], ...], **kwargs: Any):
         super().__init__(**kwargs)
         self._buttons = buttons
 
@@ -58,8 +59,12 @@ class Transport(Horizontal):
     def allow(self, *possible: str) -> None:
         """Enable these and only these."""
         for button in self.query(Button):
-            button.disabled = button.id.removeprefix("do-") not in possible
+            button.disabled = _what(button) not in possible
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
-        self.post_message(self.Asked(event.button.id.removeprefix("do-")))
+        self.post_message(self.ButtonPressed(_what(event.button)))
+
+
+def _what(button: Button) -> str:
+    return (button.id or "").removeprefix("do-")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from rich.segment import Segment
 from textual import events
@@ -40,7 +42,7 @@ class Trimmer(Waveform, can_focus=True):
         def control(self) -> Trimmer:
             return self.trimmer
 
-    def __init__(self, hint: str = "", **kwargs):
+    def __init__(self, hint: str = "", **kwargs: Any):
         super().__init__(hint, **kwargs)
         self.begin, self.end = 0.0, 0.0
         self.active = "begin"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from textual import events
 from textual.binding import Binding
@@ -52,14 +53,14 @@ class VoiceList(OptionList):
             super().__init__()
             self.what, self.name = what, name
 
-    class Bound(Message):
+    class SpeakerChosen(Message):
         """Voice `name` (None: the model's own) is to speak as `speaker`."""
 
         def __init__(self, name: str | None, speaker: int):
             super().__init__()
             self.name, self.speaker = name, speaker
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any):
         super().__init__(markup=False, **kwargs)
         self.rows: list[VoiceRow] = []
         self.cast: tuple[str | None, ...] = ()
@@ -114,11 +115,11 @@ class VoiceList(OptionList):
         self.post_message(self.Asked(what, self.current))
 
     def action_bind(self, speaker: int) -> None:
-        self.post_message(self.Bound(self.current, speaker))
+        self.post_message(self.SpeakerChosen(self.current, speaker))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
-        self.post_message(self.Bound(self.current, 0))
+        self.post_message(self.SpeakerChosen(self.current, 0))
 
     def on_resize(self, event: events.Resize) -> None:
         self._fit()

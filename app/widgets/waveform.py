@@ -5,6 +5,8 @@ The last row is a ruler: `━` heard, `┿` the playhead, `─` made and waiting
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from rich.segment import Segment
 from textual import events
@@ -34,7 +36,7 @@ class Waveform(Widget):
         def control(self) -> Waveform:
             return self.waveform
 
-    def __init__(self, hint: str = "", **kwargs):
+    def __init__(self, hint: str = "", **kwargs: Any):
         super().__init__(**kwargs)
         self.hint = hint
         self.envelope = Envelope()
@@ -117,7 +119,7 @@ class Waveform(Widget):
         line = self._wave(width, rows)[y]
         if self.position is None:
             return Strip([Segment(line, self._style("heard"))], width)
-        head = self._head()
+        head = self.column_of(self.position)
         return Strip(
             [
                 Segment(line[:head], self._style("heard")),

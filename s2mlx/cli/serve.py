@@ -7,19 +7,11 @@ import os
 import re
 import threading
 import traceback
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from . import model, references
 from .interrupts import terminated
-from .parser import Parser
-from .terminal import Console
-
-if TYPE_CHECKING:
-    from ..synthesizer import Synthesizer
-    from ..voices import Voice, VoiceLibrary
 
 _KEY = "S2MLX_SERVE_API_KEY"
 _EPILOG = """\
@@ -40,7 +32,7 @@ GET /v1/models, /v1/audio/models, /v1/audio/voices, /health. A client that close
 """
 
 
-def configure(parser: Parser) -> None:
+def configure(parser) -> None:
     parser.epilog = _EPILOG
     parser.option(
         "--host",
@@ -77,7 +69,7 @@ def configure(parser: Parser) -> None:
     model.add_manners(parser)
 
 
-def run(args: argparse.Namespace, console: Console) -> int:
+def run(args, console) -> int:
     from ..server.access import Access
     from ..server.listener import Server
     from ..server.service import Service
@@ -120,16 +112,21 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _default_voice(library: VoiceLibrary, spec: str | None) -> tuple[Voice | None, Path | None]:
+def _default_voice(library, spec: str | None):
     """The voice that -v means, and, of one given by a path, where its clip would lie."""
-    from ..voices import clip_of_file, is_path
+    from ..voices import CLIP, VOICE, VoiceFiles, is_path
 
     if not spec:
         return None, None
-    return library.resolve(spec), clip_of_file(Path(spec).expanduser()) if is_path(spec) else None
+    voice, path = library.resolve(spec), Path(spec).expanduser()
+    if not is_path(spec):
+        return voice, None
+    if path.name == VOICE and (path.parent / CLIP).is_file():  # a library's folder
+        return voice, path.parent / CLIP
+    return voice, VoiceFiles.at(path).clip
 
 
-def _names(tts: Synthesizer, given: str | None) -> tuple[str, tuple[str, ...]]:
+def _names(tts, given: str | None) -> tuple[str, tuple[str, ...]]:
     """What the model is called, and what else it answers to."""
     path = Path(tts.path)
     if path.suffix == ".gguf":
@@ -139,7 +136,7 @@ def _names(tts: Synthesizer, given: str | None) -> tuple[str, tuple[str, ...]]:
     return name, tuple(filter(None, (tts.name, given)))
 
 
-def _reporters(console: Console, debug: bool) -> tuple[Callable[[str], None], Callable[[BaseException], None]]:
+def _reporters(console, debug: bool):
     """log(text) and fault(exception), for any thread."""
     lock = threading.Lock()
 

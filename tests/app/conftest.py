@@ -64,10 +64,15 @@ async def until(pilot, condition, seconds: float = 30.0):
     await pilot.pause()
 
 
+def notices(app):
+    """What the app has told in notices that still stand. Textual has no public list of them where they aren't shown."""
+    return list(app._notifications)
+
+
 @asynccontextmanager
 async def running(app, size=(120, 40), **options):
     """The app, loaded and settled; left properly afterwards."""
     async with app.run_test(size=size, **options) as pilot:
-        await until(pilot, lambda: app.is_running and not app.room.loading and not app.jobs.running)
+        await until(pilot, lambda: app.is_running and not app.loader.loading and not app.jobs.running)
         yield pilot
     app.leave()

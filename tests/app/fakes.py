@@ -54,6 +54,7 @@ class FakeEngine:
     memory: int = 4_630_000_000
     closed: bool = False
     requests: list = field(default_factory=list)
+    cloned: list = field(default_factory=list)  # names of the voices made
     clone_gate: threading.Event | None = None
     clone_fail: Exception | None = None
 
@@ -100,6 +101,7 @@ class FakeEngine:
         if self.clone_fail:
             raise self.clone_fail
         samples, rate = clip
+        self.cloned.append(name)
         return Voice(np.zeros((10, max(1, len(samples) // FRAME)), np.int32), transcript, RATE, 4096, name)
 
     def close(self):
@@ -191,7 +193,7 @@ class FakeRecorder:
 
 
 class FakeStudio:
-    """Fills `s2mlx_app.engine.shapes.Studio`. Every device it opened is in `players` and `recorders`."""
+    """Fills `s2mlx_app.engine.protocols.Studio`. Every device it opened is in `players` and `recorders`."""
 
     def __init__(self, folder, engine: FakeEngine | None = None):
         self.library = VoiceLibrary(folder / "voices")
@@ -237,19 +239,19 @@ class FakeStudio:
             ]
         )
 
-    def player(self, rate, device, prebuffer):
+    def open_output(self, rate, device, prebuffer):
         if self.output_error:
             raise self.output_error
         self.players.append(FakePlayer(self.play_speed))
         return self.players[-1]
 
-    def recorder(self, rate, device):
+    def open_input(self, rate, device):
         if self.input_error:
             raise self.input_error
         self.recorders.append(FakeRecorder(self.sound, self.record_error))
         return self.recorders[-1]
 
-    def check(self, samples, rate):
+    def judge_take(self, samples, rate):
         self.look(None)
         return SimpleNamespace(ok=not self.problems, usable=self.usable, problems=self.problems)
 
@@ -272,9 +274,6 @@ class FakeStudio:
             raise self.write_error
         path.write_bytes(b"sound")
         self.files[path] = samples
-
-    def finished(self, samples, rate, *, trim, normalize):
-        return samples
 
     def sentences(self, text):
         spans, begin = [], 0

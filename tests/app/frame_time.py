@@ -86,13 +86,13 @@ def _child(folder: Path, seconds: float) -> None:
             lags.append(max(0.0, time.perf_counter() - due))
 
     async def drive() -> None:
-        while app.room.loading or app.jobs.running or not app._main.is_mounted:
+        while app.loader.loading or app.jobs.running or not app.main.is_mounted:
             await asyncio.sleep(0.05)
         await asyncio.sleep(0.5)
         begin, cpu = time.perf_counter(), time.process_time()
         await asyncio.sleep(1.0)
         shares["idle_share"] = (time.process_time() - cpu) / (time.perf_counter() - begin)
-        app._main.action_speak()
+        app.main.action_speak()
         await asyncio.sleep(0.5)
         begin, cpu = time.perf_counter(), time.process_time()
         steps.clear()
@@ -101,7 +101,7 @@ def _child(folder: Path, seconds: float) -> None:
         watch = asyncio.create_task(lag())
         end = time.perf_counter() + seconds / 2
         while time.perf_counter() < end:
-            await key(app._main.editor.area)
+            await key(app.main.editor.area)
             await asyncio.sleep(0.05)
         watch.cancel()
         app.exit(0)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from s2mlx_app.app import S2App
-from s2mlx_app.screens.record import REVIEW, RecordScreen
-from s2mlx_app.state.history import Utterance
-from s2mlx_app.state.session import Recovered
+from s2mlx_app.screens.record import RecordScreen
+from s2mlx_app.screens.review import Stage
+from s2mlx_app.state.history import HistoryEntry
+from s2mlx_app.state.session import UnsavedTake
 from textual.widgets import Input, TextArea
 
 from .fakes import FakeStudio, a_voice, hum
@@ -50,7 +51,7 @@ async def settle(pilot) -> None:
     import asyncio
 
     await pilot.pause()
-    while pilot.app.jobs.running or pilot.app.room.loading:
+    while pilot.app.jobs.running or pilot.app.loader.loading:
         await asyncio.sleep(0.01)
     for kind in (Input, TextArea):
         for widget in pilot.app.screen.query(kind):
@@ -66,12 +67,12 @@ async def main(pilot) -> None:
     app = pilot.app
     await settle(pilot)
     await pilot.press("ctrl+s")
-    while not (app._main.made and app._main.made.stats.frames == 120):
+    while not (app.main.speech.audio and app.main.speech.audio.stats.frames == 120):
         await asyncio.sleep(0.01)
     await pilot.pause()
     app.studio.players[0].position = 3.3
-    app._main._ticking.pause()
-    app._main.tick()
+    app.main.speech.ticking.pause()
+    app.main.speech.tick()
     await pilot.pause()
 
 
@@ -79,10 +80,10 @@ async def record(pilot) -> None:
     """A take in the hand."""
     await settle(pilot)
     pilot.app.push_screen(
-        RecordScreen(recovered=Recovered(speech(9.4, 3), 44100, "The harbour was quiet before dawn.", "me"))
+        RecordScreen(recovered=UnsavedTake(speech(9.4, 3), 44100, "The harbour was quiet before dawn.", "me"))
     )
     await settle(pilot)
-    assert pilot.app.screen.state == REVIEW
+    assert pilot.app.screen.stage == Stage.REVIEW
     pilot.app.screen.meter.show(-9.0, -18.0)
 
 
@@ -92,7 +93,7 @@ async def history(pilot) -> None:
         ((TEXT, ("anna", "ben")), ("[excited] Three dusty chairs!", ()), ("Good night.", ("café",)))
     ):
         pilot.app.history.add(
-            Utterance(
+            HistoryEntry(
                 text,
                 voices,
                 1234 + number,

@@ -12,12 +12,12 @@ from s2mlx_app.screens.history import HistoryScreen
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.settings import SettingsScreen
 from s2mlx_app.state import settings as settings_file
-from s2mlx_app.state.history import Utterance
+from s2mlx_app.state.history import HistoryEntry
 from s2mlx_app.widgets.device_select import DeviceSelect
 
 from s2mlx.errors import DeviceError
 
-from .conftest import TEXT, running, until
+from .conftest import TEXT, notices, running, until
 from .fakes import hum
 
 
@@ -26,7 +26,7 @@ def spoken(studio):
     """An utterance in the history of an app."""
 
     def put(app, **changes):
-        entry = Utterance(
+        entry = HistoryEntry(
             **{
                 "text": "It's [sad] here.",
                 "voices": ("anna",),
@@ -69,7 +69,7 @@ async def test_speaks_again_with_the_same_seed_and_options(make_app, studio, spo
         await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
         [request] = studio.engine.requests
         assert request.options.seed == 99 and request.options.temperature == 0.5 and request.voice[0].name == "anna"
-        assert isinstance(app.screen, MainScreen) and app._main.editor.text == TEXT, "the draft stays"
+        assert isinstance(app.screen, MainScreen) and app.main.editor.text == TEXT, "the draft stays"
 
 
 async def test_copies_the_command(make_app, spoken):
@@ -124,7 +124,7 @@ async def test_a_full_disk_is_told(make_app, studio, tmp_path):
         app.screen.query_one("#field-path").value = str(tmp_path / "y.wav")
         await pilot.press("enter")
         await until(pilot, lambda: not app.jobs.running)
-        assert any("No space left" in note.message for note in app._notifications) and app._main.made.samples
+        assert any("No space left" in note.message for note in notices(app)) and app.main.speech.audio.samples
 
 
 async def test_settings_are_checked_and_kept(make_app, tmp_path):
@@ -137,7 +137,7 @@ async def test_settings_are_checked_and_kept(make_app, tmp_path):
         field.focus()
         field.value = "hot"
         await pilot.press("enter")
-        assert "not a number" in str(app.screen.query_one("#trouble").content) and app.settings.temperature is None
+        assert "must be a number" in str(app.screen.query_one("#trouble").content) and app.settings.temperature is None
         field.value = "0.6"
         await pilot.press("enter")
         app.screen.query_one("#set-trim").value = True
@@ -193,7 +193,7 @@ async def test_damaged_settings_are_told_and_put_aside(make_app, tmp_path):
     app = make_app()
     app = S2App(app.studio, path.parent, tmp_path / "state", text="")
     async with running(app) as pilot:
-        [note] = app._notifications
+        [note] = notices(app)
         assert "[/x]/app.json could not be read" in note.message
         app.change(top_k=3)
         await until(pilot, lambda: not app.jobs.running)
@@ -223,7 +223,7 @@ async def test_names_with_brackets_are_shown_as_they_are(make_app, studio):
     async with running(app) as pilot:
         for key in ("ctrl+g", "ctrl+r"):
             await pilot.press(key)
-            await until(pilot, lambda: app.screen is not app._main and not app.jobs.running)
+            await until(pilot, lambda: app.screen is not app.main and not app.jobs.running)
             select = app.screen.query(DeviceSelect).last()
             select.focus()
             await pilot.press("enter")
@@ -232,13 +232,13 @@ async def test_names_with_brackets_are_shown_as_they_are(make_app, studio):
             assert name in "".join(segment.text for y in range(5) for segment in options.render_line(y))
             assert str(select.query_one("#label").visual) == name
             await pilot.press("escape", "escape")
-            await until(pilot, lambda: app.screen is app._main)
+            await until(pilot, lambda: app.screen is app.main)
         await pilot.press("ctrl+s")
         await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
-        assert name in app._main.status._state.visual.plain
+        assert name in app.main.query_one("#state").visual.plain
         await pilot.press("ctrl+b")
-        await until(pilot, lambda: app._notifications and not app.jobs.running)
-        assert not any(note.markup for note in app._notifications)
+        await until(pilot, lambda: notices(app) and not app.jobs.running)
+        assert not any(note.markup for note in notices(app))
 
 
 async def test_a_new_model_is_loaded_on_leaving(make_app, studio):
@@ -249,7 +249,7 @@ async def test_a_new_model_is_loaded_on_leaving(make_app, studio):
         field = app.screen.query_one("#set-model")
         field.value = "other.gguf"
         await pilot.press("enter", "escape")
-        await until(pilot, lambda: app.room.engine and app.room.engine.name == "Other" and old.closed)
+        await until(pilot, lambda: app.loader.engine and app.loader.engine.name == "Other" and old.closed)
         assert app.settings.model == "other.gguf"
 
 
@@ -276,12 +276,12 @@ async def test_help_lists_the_keys_of_the_screen(make_app):
             return {key.key_display for key in app.screen.query("FooterKey") if key.description == "Help"}
 
         await until(pilot, lambda: promised() == {"F1"})
-        assert "a adds" not in app._main.query_one("#voices").border_subtitle
+        assert "a adds" not in app.main.query_one("#voices").border_subtitle
         await pilot.press("?")
-        assert app._main.editor.text.startswith("?")  # which is why the footer does not promise it here
-        app._main.query_one("#voices").focus()
+        assert app.main.editor.text.startswith("?")  # which is why the footer does not promise it here
+        app.main.query_one("#voices").focus()
         await until(pilot, lambda: promised() == {"?/F1"})
-        assert "a adds" in app._main.query_one("#voices").border_subtitle
+        assert "a adds" in app.main.query_one("#voices").border_subtitle
         await pilot.press("?")
         assert isinstance(app.screen, HelpScreen)
 
@@ -315,7 +315,7 @@ async def test_no_size_of_terminal_breaks_a_screen(make_app, studio):
         for key in ("ctrl+r", "ctrl+t", "ctrl+g", "f1"):
             for size in ((20, 6), (1, 1), (250, 80), (40, 12)):
                 await pilot.resize_terminal(*size)
-                app._main.tick()
+                app.main.speech.tick()
             await pilot.press("escape", key)
             await pilot.pause()
 
@@ -352,10 +352,10 @@ async def test_the_keys_of_every_pane_fit(make_app, studio, width):
     app = make_app()
     studio.engine.gate = threading.Semaphore(0)
     async with running(app, (width, 24)) as pilot:
-        app._main.query_one("#voices").can_undo = True
+        app.main.query_one("#voices").can_undo = True
         await pilot.press("ctrl+s")
         for pane in ("#voices", "#text"):
-            app._main.query_one(pane).focus()
+            app.main.query_one(pane).focus()
             await pilot.pause()
             await fits(pilot, app)
         await pilot.press("escape")

@@ -6,19 +6,22 @@ import pytest
 from s2mlx_app.screens.help import HelpScreen
 from s2mlx_app.screens.history import HistoryScreen
 from s2mlx_app.screens.main import MainScreen
-from s2mlx_app.screens.record import CHECKING, CLONING, IDLE, RECORDING, REVIEW, RecordScreen
+from s2mlx_app.screens.record import RecordScreen
+from s2mlx_app.screens.review import Stage
 
-from .conftest import running, until
+from .conftest import notices, running, until
 from .fakes import RATE
 
 
 async def recording(app, pilot, key="ctrl+r"):
     """To the recording screen, and there to a recording of 6.5 s that goes on."""
     await pilot.press(key)
-    await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state != IDLE or key == "ctrl+r")
+    await until(
+        pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.stage != Stage.IDLE or key == "ctrl+r"
+    )
     if key == "ctrl+r":
         await pilot.press("space")
-    await until(pilot, lambda: app.screen.state == RECORDING)
+    await until(pilot, lambda: app.screen.stage == Stage.RECORDING)
     app.studio.recorders[-1].hear(6)
 
 
@@ -27,7 +30,7 @@ async def checking(app, pilot, key="ctrl+r"):
     app.studio.look_gate = threading.Event()
     await recording(app, pilot, key)
     await pilot.press("space")
-    await until(pilot, lambda: app.screen.state == CHECKING)
+    await until(pilot, lambda: app.screen.stage == Stage.CHECKING)
 
 
 @pytest.mark.parametrize("key", ["ctrl+r", "ctrl+g", "ctrl+t"])
@@ -43,7 +46,7 @@ async def test_a_screen_may_be_left_before_its_jobs_end(make_app, studio, monkey
         assert isinstance(app.screen, MainScreen)
         studio.look_gate.set()
         await until(pilot, lambda: not app.jobs.running)
-        assert app.is_running and not app._notifications
+        assert app.is_running and not notices(app)
 
 
 async def test_the_take_may_be_left_during_its_check(make_app, studio):
@@ -72,7 +75,7 @@ async def test_what_a_left_history_writes_is_still_told(make_app, studio, tmp_pa
         assert isinstance(app.screen, MainScreen)
         studio.look_gate.set()
         await until(pilot, lambda: not app.jobs.running)
-        assert (tmp_path / "left.wav").exists() and [n.message for n in app._notifications] == [
+        assert (tmp_path / "left.wav").exists() and [n.message for n in notices(app)] == [
             f"saved {tmp_path / 'left.wav'}"
         ]
 
@@ -84,13 +87,13 @@ async def test_during_the_check_of_a_take_nothing_else_begins(make_app, studio, 
     async with running(app) as pilot:
         await checking(app, pilot, "ctrl+l" if live else "ctrl+r")
         await pilot.press(*keys)
-        assert app.screen.state == CHECKING and len(studio.recorders) == 1 and not studio.players
+        assert app.screen.stage == Stage.CHECKING and len(studio.recorders) == 1 and not studio.players
         studio.look_gate.set()
         await until(pilot, lambda: not app.jobs.running)
         if live:
             assert isinstance(app.screen, MainScreen) and studio.library.names() == ["anna", "ben", "live"]
         else:
-            assert app.screen.state == REVIEW and studio.library.names() == ["anna", "ben"]
+            assert app.screen.stage == Stage.REVIEW and studio.library.names() == ["anna", "ben"]
         assert studio.recorders[0].stopped
 
 
@@ -102,7 +105,7 @@ async def test_a_live_take_under_a_question_waits_for_the_answer(make_app, studi
         studio.look_gate.set()
         await until(pilot, lambda: not app.jobs.running)
         await pilot.click("#answer-stay")
-        assert app.screen.state == REVIEW and "live" not in studio.library.names()
+        assert app.screen.stage == Stage.REVIEW and "live" not in studio.library.names()
 
 
 async def test_a_voice_made_while_help_is_read_is_there_afterwards(make_app, studio):
@@ -111,9 +114,9 @@ async def test_a_voice_made_while_help_is_read_is_there_afterwards(make_app, stu
     async with running(app) as pilot:
         await recording(app, pilot)
         await pilot.press("space")
-        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
+        await until(pilot, lambda: app.screen.stage == Stage.REVIEW and not app.jobs.running)
         await pilot.press("ctrl+s")
-        assert app.screen.state == CLONING
+        assert app.screen.stage == Stage.CLONING
         await pilot.press("f1")
         assert isinstance(app.screen, HelpScreen)
         studio.engine.clone_gate.set()
@@ -130,7 +133,7 @@ async def test_a_recording_screen_that_goes_closes_the_microphone_and_keeps_the_
         await recording(app, pilot)
         app.screen.dismiss(None)
         await until(pilot, lambda: studio.recorders[0].stopped and not app.jobs.running)
-        assert len(app.session.unsaved_take().samples) == 6 * RATE and app.running_take is None
+        assert len(app.session.unsaved_take().samples) == 6 * RATE and not app.recordings.running
 
 
 async def test_jobs_that_end_while_the_app_leaves_do_no_harm(make_app, studio):

@@ -12,7 +12,7 @@ from .conftest import running, until
 
 
 def figures(app):
-    return str(app._main.status._figures.content)
+    return str(app.main.query_one("#figures").content)
 
 
 async def test_slower_than_real_time_is_said(make_app, studio):
@@ -20,8 +20,8 @@ async def test_slower_than_real_time_is_said(make_app, studio):
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: app._main.made and app._main.made.stats.frames == 56)
-        assert "slower than real time" in app._main.status.state and len(app._main.status.state) < 78
+        await until(pilot, lambda: app.main.speech.audio and app.main.speech.audio.stats.frames == 56)
+        assert "slower than real time" in app.main.status.state and len(app.main.status.state) < 78
         assert "RTF 3.20 slower" in figures(app)
 
 
@@ -46,8 +46,8 @@ async def test_nothing_is_called_slow_for_how_it_begins(make_app, studio, monkey
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: app._main.made and app._main.made.samples)
-        app._main.tick()
+        await until(pilot, lambda: app.main.speech.audio and app.main.speech.audio.samples)
+        app.main.speech.tick()
         assert "RTF - ·" in figures(app)
         studio.engine.gate.release(100)
         await until(pilot, lambda: not app.jobs.running)

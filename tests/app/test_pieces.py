@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from s2mlx_app import figures, tags
 from s2mlx_app.engine.loudspeaker import Loudspeaker
-from s2mlx_app.recording import sentence
+from s2mlx_app.recording import sentences_aloud
 from s2mlx_app.speaking.envelope import Envelope, blocks, braille
-from s2mlx_app.speaking.follow import Follower
+from s2mlx_app.speaking.sentence_follower import SentenceFollower
 from s2mlx_app.state import settings
-from s2mlx_app.state.history import History, Utterance
+from s2mlx_app.state.history import History, HistoryEntry
 from s2mlx_app.state.session import Session
 
 from s2mlx.errors import UsageError
@@ -51,7 +51,7 @@ def test_tags_and_speakers_of_a_text():
 def test_the_follower_walks_through_the_sentences():
     text = "One two. Three four. Five six."
     sentences = [(0, 9), (9, 21), (21, 30)]
-    follower = Follower(text, sentences, len)
+    follower = SentenceFollower(text, sentences, len)
     assert follower.at(0.0) is None
     follower.heard(0, (0, 21), 2.0, True)
     follower.heard(1, (21, 30), 1.0, True)
@@ -59,7 +59,7 @@ def test_the_follower_walks_through_the_sentences():
 
 
 def test_an_unfinished_pass_is_not_stretched_over_what_exists():
-    follower = Follower("Short. And a long second sentence here.", [(0, 7), (7, 39)], lambda s: len(s) / 10)
+    follower = SentenceFollower("Short. And a long second sentence here.", [(0, 7), (7, 39)], lambda s: len(s) / 10)
     follower.heard(0, (0, 39), 0.5, False)
     assert follower.at(0.45) == (0, 7)
 
@@ -180,7 +180,7 @@ def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
         tmp_path / "h", lambda path, samples, rate: path.write_bytes(b"x"), lambda path, rate: np.zeros(1), keep=3
     )
     for minute in range(5):
-        history.add(Utterance(f"text {minute}", when=f"2026-01-01T00:0{minute}:00"), np.zeros(1), 44100)
+        history.add(HistoryEntry(f"text {minute}", when=f"2026-01-01T00:0{minute}:00"), np.zeros(1), 44100)
     (tmp_path / "h" / "bad.json").write_text('{"text": "x", "options": {"temperature": 99}}')
     (tmp_path / "h" / "worse.json").write_text("{")
     for number, field in enumerate(
@@ -209,11 +209,11 @@ def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
 
 
 def test_every_language_has_a_sentence():
-    for name, code in sentence.languages():
-        assert name and sentence.sentence(code)
-    assert sentence.sentence("xx") == sentence.sentence("en") != sentence.sentence("en", 1) and sentence.sentence(
-        "de", 7
-    )
+    for name, code in sentences_aloud.languages():
+        assert name and sentences_aloud.sentence(code)
+    assert sentences_aloud.sentence("xx") == sentences_aloud.sentence("en") != sentences_aloud.sentence(
+        "en", 1
+    ) and sentences_aloud.sentence("de", 7)
 
 
 class _Player:
@@ -230,8 +230,8 @@ class _Player:
 def test_a_late_stop_does_not_silence_the_next_utterance():
     opened = []
     loudspeaker = Loudspeaker(lambda rate, device: opened.append(_Player()) or opened[-1])
-    first = loudspeaker.turn(44100, None, 0.0)
-    second = loudspeaker.turn(44100, None, 0.0)
+    first = loudspeaker.lend(44100, None, 0.0)
+    second = loudspeaker.lend(44100, None, 0.0)
     first.stop()
     first.play(np.zeros(3, np.float32))
     assert [call[0] for call in opened[0].calls] == ["begin", "begin"] and first.wait(0)
@@ -242,32 +242,33 @@ def test_a_late_stop_does_not_silence_the_next_utterance():
 def test_another_device_or_a_failure_opens_a_new_player():
     opened = []
     loudspeaker = Loudspeaker(lambda rate, device: opened.append(_Player()) or opened[-1])
-    loudspeaker.turn(44100, None, 0.0)
-    loudspeaker.turn(44100, "usb", 0.0)
+    loudspeaker.lend(44100, None, 0.0)
+    loudspeaker.lend(44100, "usb", 0.0)
     opened[1].error = OSError()
-    loudspeaker.turn(44100, "usb", 0.0)
+    loudspeaker.lend(44100, "usb", 0.0)
     assert len(opened) == 3
 
 
 def test_a_holdback_gathers_before_the_player_hears_of_it():
     opened = []
-    turn = Loudspeaker(lambda rate, device: opened.append(_Player()) or opened[-1]).turn(100, None, 1.0)
-    turn.play(np.zeros(60, np.float32))
-    assert len(opened[0].calls) == 1 and turn.lead == 0.6 and turn.prebuffer == 1.0
-    turn.play(np.zeros(60, np.float32))
-    turn.play(np.zeros(1, np.float32))
+    lent = Loudspeaker(lambda rate, device: opened.append(_Player()) or opened[-1]).lend(100, None, 1.0)
+    lent.play(np.zeros(60, np.float32))
+    assert len(opened[0].calls) == 1 and lent.lead == 0.6 and lent.prebuffer == 1.0
+    lent.play(np.zeros(60, np.float32))
+    lent.play(np.zeros(1, np.float32))
     assert [len(call[1]) for call in opened[0].calls if call[0] == "play"] == [60, 60, 1]
-    again = Loudspeaker(lambda rate, device: _Player()).turn(100, None, 9.0)
-    again.play(np.zeros(5, np.float32))
-    again.finish()
-    assert again._player.calls[-1] == ("finish",) and len(again._player.calls) == 3
+    again = _Player()
+    short = Loudspeaker(lambda rate, device: again).lend(100, None, 9.0)
+    short.play(np.zeros(5, np.float32))
+    short.finish()
+    assert again.calls[-1] == ("finish",) and len(again.calls) == 3
 
 
 def test_a_recording_that_broke_off_becomes_the_unsaved_take_unless_a_longer_one_is_kept(tmp_path):
     session, sound = Session(tmp_path), np.linspace(-1, 1, 96_000, dtype=np.float32)
 
     def leave_behind(samples):
-        file = session.spool.open(48_000, "Its words.", "me")
+        file = session.recording_file.open(48_000, "Its words.", "me")
         os.write(file, samples.tobytes() + b"\1\2")  # torn in the middle of a sample
         os.close(file)
         session.adopt_broken_recording()

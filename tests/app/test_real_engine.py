@@ -11,7 +11,8 @@ pytest.importorskip("mlx.core")
 from s2mlx_app.app import S2App
 from s2mlx_app.engine.local import LocalStudio
 from s2mlx_app.screens.main import MainScreen
-from s2mlx_app.screens.record import RECORDING, RecordScreen
+from s2mlx_app.screens.record import RecordScreen
+from s2mlx_app.screens.review import Stage
 
 from s2mlx.audio.files import read_audio
 from s2mlx.voices import VoiceLibrary
@@ -34,11 +35,11 @@ class DeafStudio(LocalStudio):
     def devices(self):
         return []
 
-    def player(self, rate, device, prebuffer):
+    def open_output(self, rate, device, prebuffer):
         self.players.append(FakePlayer())
         return self.players[-1]
 
-    def recorder(self, rate, device):
+    def open_input(self, rate, device):
         sound = np.concatenate([np.zeros(rate), speech(6.0, 1), np.zeros(rate)]).astype(np.float32)
         self.recorders.append(
             FakeRecorder(sound + np.random.default_rng(0).normal(0, 1e-4, len(sound)).astype(np.float32))
@@ -68,21 +69,24 @@ async def test_the_whole_path(tmp_path, model):
     async with running(app) as pilot:
         assert "Tiny synthetic S2" in studio.model_facts(str(model))
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: app._main.made and app._main.made.stats.frames and not app.jobs.running)
-        first = app._main.made
+        await until(
+            pilot, lambda: app.main.speech.audio and app.main.speech.audio.stats.frames and not app.jobs.running
+        )
+        first = app.main.speech.audio
         assert first.stats.frames == 12 and first.finish_reason == "length" and len(first.whole()) == 12 * 2048
         assert np.array_equal(np.concatenate(studio.players[0].blocks), first.whole())
 
         await pilot.press("ctrl+l")
-        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == RECORDING)
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.stage == Stage.RECORDING)
         studio.recorders[0].hear(99)
-        await until(pilot, lambda: app.screen.taking and app.screen.taking.seconds > 7)
+        await until(pilot, lambda: app.screen.recording and app.screen.recording.seconds > 7)
         await pilot.press("space")
         await until(
-            pilot, lambda: isinstance(app.screen, MainScreen) and app._main.made is not first and not app.jobs.running
+            pilot,
+            lambda: isinstance(app.screen, MainScreen) and app.main.speech.audio is not first and not app.jobs.running,
         )
         voice = studio.library.get("live")
-        assert voice.codes.shape[0] == 10 and 5 < voice.seconds < 8 and app._main.made.request.names == ("live",)
+        assert voice.codes.shape[0] == 10 and 5 < voice.seconds < 8 and app.main.speech.audio.script.names == ("live",)
         assert len(studio.library.clip("live")[0]) / 44100 == pytest.approx(voice.seconds, abs=0.1)
 
         await pilot.press("ctrl+o")
@@ -95,5 +99,5 @@ async def test_the_whole_path(tmp_path, model):
         await until(pilot, lambda: len(app.screen.entries) == 2)
         await pilot.press("down", "s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
-        again = app._main.made
+        again = app.main.speech.audio
         assert again is not first and np.array_equal(again.all_codes(), first.all_codes())

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 from s2mlx_app.app import S2App
-from s2mlx_app.recording import sentence
+from s2mlx_app.recording import sentences_aloud
 from s2mlx_app.screens.main import MainScreen
-from s2mlx_app.screens.record import COUNTING, IDLE, RECORDING, REVIEW, RecordScreen
+from s2mlx_app.screens.record import RecordScreen
+from s2mlx_app.screens.review import Stage
 from s2mlx_app.state.session import Session
 from s2mlx_app.widgets.status_line import StatusLine
 
@@ -29,12 +30,14 @@ def label(app, which):
 async def take(app, pilot):
     """Open the screen and record the whole fake sound."""
     await pilot.press("ctrl+r")
-    await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == IDLE)
+    await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.stage == Stage.IDLE)
     await pilot.press("space")
-    await until(pilot, lambda: app.screen.state == RECORDING)
+    await until(pilot, lambda: app.screen.stage == Stage.RECORDING)
     app.studio.recorders[-1].hear(7.5)
     await pilot.press("space")
-    await until(pilot, lambda: app.screen.state == REVIEW and len(app.screen.samples) and not app.jobs.running)
+    await until(
+        pilot, lambda: app.screen.stage == Stage.REVIEW and len(app.screen.review.samples) and not app.jobs.running
+    )
 
 
 async def test_record_trim_name_save_and_back_with_the_voice_chosen(make_app, studio):
@@ -43,27 +46,27 @@ async def test_record_trim_name_save_and_back_with_the_voice_chosen(make_app, st
         await take(app, pilot)
         screen = app.screen
         assert "this will do" in label(app, "#verdict")
-        assert screen.take.begin == 0.2 and studio.recorders[0].stopped
+        assert screen.trimmer.begin == 0.2 and studio.recorders[0].stopped
         await pilot.press("right", "right", "shift+right")
-        assert abs(screen.take.begin - 0.8) < 1e-6
+        assert abs(screen.trimmer.begin - 0.8) < 1e-6
         await pilot.press("]", "left")
-        assert abs(screen.take.end - (len(screen.samples) / RATE - 0.15)) < 1e-6
-        kept, words = len(screen.kept()), screen.card.words
+        assert abs(screen.trimmer.end - (len(screen.review.samples) / RATE - 0.15)) < 1e-6
+        kept, words = len(screen.review.kept()), screen.card.words
         screen.query_one("#name").value = "mine"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
         assert studio.library.get("mine").transcript == words
         assert abs(len(studio.library.clip("mine")[0]) - kept) <= 1
         assert app.settings.cast == ("mine",) and app.settings.languages == {"mine": "en"}
-        assert app.session.unsaved_take() is None and app.focused is app._main.editor.area
-        assert "mine is ready" in app._main.query_one(StatusLine).state
+        assert app.session.unsaved_take() is None and app.focused is app.main.editor.area
+        assert "mine is ready" in app.main.query_one(StatusLine).state
 
 
 async def test_live_records_clones_and_speaks_without_another_key(make_app, studio):
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+l")
-        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == RECORDING)
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.stage == Stage.RECORDING)
         studio.recorders[0].hear(6)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
@@ -75,10 +78,10 @@ async def test_live_stops_at_a_bad_take(make_app, studio):
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+l")
-        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == RECORDING)
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.stage == Stage.RECORDING)
         studio.recorders[0].hear(6)
         await pilot.press("space")
-        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
+        await until(pilot, lambda: app.screen.stage == Stage.REVIEW and not app.jobs.running)
         assert "too quiet" in label(app, "#verdict") and not studio.engine.requests
         await pilot.press("ctrl+s")  # all the same
         await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
@@ -90,7 +93,7 @@ async def test_an_unusable_take_needs_a_second_word(make_app, studio):
     async with running(app) as pilot:
         await take(app, pilot)
         await pilot.press("ctrl+s")
-        assert "once more" in label(app, "#verdict") and app.screen.state == REVIEW
+        assert "once more" in label(app, "#verdict") and app.screen.stage == Stage.REVIEW
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen))
 
@@ -100,10 +103,10 @@ async def test_the_count_can_be_stopped(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
         await pilot.press("space")
-        await until(pilot, lambda: app.screen.state == COUNTING and app.screen.taking.recorder)
+        await until(pilot, lambda: app.screen.stage == Stage.COUNTING and app.screen.recording.microphone)
         assert "get ready" in label(app, "#cue")
         await pilot.press("escape")
-        assert app.screen.state == IDLE
+        assert app.screen.stage == Stage.IDLE
         await until(pilot, lambda: studio.recorders[0].stopped)
         await pilot.press("escape")
         assert isinstance(app.screen, MainScreen)
@@ -115,9 +118,9 @@ async def test_stops_by_itself_at_the_longest(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
         await pilot.press("space")
-        await until(pilot, lambda: app.screen.state == RECORDING)
+        await until(pilot, lambda: app.screen.stage == Stage.RECORDING)
         studio.recorders[0].hear(31)
-        await until(pilot, lambda: app.screen.state == REVIEW and len(app.screen.samples))
+        await until(pilot, lambda: app.screen.stage == Stage.REVIEW and len(app.screen.review.samples))
         assert studio.recorders[0].stopped
 
 
@@ -127,7 +130,7 @@ async def test_a_microphone_that_refuses_says_so(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
         await pilot.press("space")
-        await until(pilot, lambda: app.screen.state == IDLE and "no permission" in label(app, "#verdict"))
+        await until(pilot, lambda: app.screen.stage == Stage.IDLE and "no permission" in label(app, "#verdict"))
 
 
 async def test_a_microphone_that_vanishes_leaves_what_it_heard(make_app, studio):
@@ -136,10 +139,12 @@ async def test_a_microphone_that_vanishes_leaves_what_it_heard(make_app, studio)
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
         await pilot.press("space")
-        await until(pilot, lambda: app.screen.state == RECORDING)
+        await until(pilot, lambda: app.screen.stage == Stage.RECORDING)
         studio.recorders[0].hear(99)
-        await until(pilot, lambda: app.screen.state == REVIEW and len(app.screen.samples) and not app.jobs.running)
-        assert len(app.screen.samples) > 7 * RATE and app.session.unsaved_take() is not None
+        await until(
+            pilot, lambda: app.screen.stage == Stage.REVIEW and len(app.screen.review.samples) and not app.jobs.running
+        )
+        assert len(app.screen.review.samples) > 7 * RATE and app.session.unsaved_take() is not None
         assert "the headset is gone" in label(app, "#verdict")
 
 
@@ -151,7 +156,7 @@ async def test_a_full_disk_does_not_lose_the_take(make_app, monkeypatch):
     app = make_app()
     async with running(app) as pilot:
         await take(app, pilot)
-        assert "No space left" in label(app, "#verdict") and len(app.screen.samples)
+        assert "No space left" in label(app, "#verdict") and len(app.screen.review.samples)
 
 
 async def test_listening_plays_what_is_kept(make_app, studio):
@@ -160,8 +165,8 @@ async def test_listening_plays_what_is_kept(make_app, studio):
         await take(app, pilot)
         await pilot.press("ctrl+b")
         await until(pilot, lambda: studio.players and not app.jobs.running)
-        assert abs(studio.players[0].queued * RATE - len(app.screen.kept())) <= 1
-        assert app.screen.sounding is None
+        assert abs(studio.players[0].queued * RATE - len(app.screen.review.kept())) <= 1
+        assert app.screen.review.replay is None
 
 
 async def test_whatever_stops_the_cloning_the_take_is_kept(make_app, studio):
@@ -170,19 +175,19 @@ async def test_whatever_stops_the_cloning_the_take_is_kept(make_app, studio):
         await take(app, pilot)
         app.screen.query_one("#name").value = "anna"
         await pilot.press("ctrl+s")
-        assert "already" in label(app, "#verdict") and app.screen.state == REVIEW
+        assert "already" in label(app, "#verdict") and app.screen.stage == Stage.REVIEW
         app.screen.query_one("#name").value = "mine"
 
         studio.engine.clone_gate = threading.Event()
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "encoding" in label(app, "#cue"))
         await pilot.press("escape")
-        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
+        await until(pilot, lambda: app.screen.stage == Stage.REVIEW and not app.jobs.running)
         assert "cancelled" in label(app, "#verdict") and studio.library.names() == ["anna", "ben"]
 
         studio.engine.clone_gate, studio.engine.clone_fail = None, VoiceError("this clip holds no speech")
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: app.screen.state == REVIEW and not app.jobs.running)
+        await until(pilot, lambda: app.screen.stage == Stage.REVIEW and not app.jobs.running)
         assert "no speech" in label(app, "#verdict") and "kept" in label(app, "#verdict")
 
         studio.engine.clone_fail = None
@@ -198,16 +203,16 @@ async def test_the_sentence_follows_the_language(make_app):
         await pilot.press("ctrl+n")
         assert app.screen.card.words != first
         app.screen.query_one("#language").value = "de"
-        await until(pilot, lambda: app.screen.card.words == sentence.sentence("de"))
+        await until(pilot, lambda: app.screen.card.words == sentences_aloud.sentence("de"))
 
 
 async def test_a_model_that_follows_a_few_seconds_gets_a_short_sentence(make_app, studio):
     studio.engine.config = ModelConfig(reference_seconds=6.0)
     app = make_app()
     async with running(app) as pilot:
-        await until(pilot, lambda: app.room.engine is not None)
+        await until(pilot, lambda: app.loader.engine is not None)
         await pilot.press("ctrl+r")
-        assert app.screen.card.words == sentence.sentence("en", longest=6.0) != sentence.sentence("en")
+        assert app.screen.card.words == sentences_aloud.sentence("en", longest=6.0) != sentences_aloud.sentence("en")
         assert label(app, "#cue").startswith("6 seconds")
 
 
@@ -229,7 +234,7 @@ async def test_leaving_while_recording_keeps_what_was_heard(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
         await pilot.press("space")
-        await until(pilot, lambda: app.screen.state == RECORDING)
+        await until(pilot, lambda: app.screen.stage == Stage.RECORDING)
         studio.recorders[0].hear(4)
         await pilot.press("ctrl+q")
     assert app.leave() and len(app.session.unsaved_take().samples) == 4 * RATE and studio.recorders[0].stopped
@@ -240,7 +245,7 @@ async def _record_until_killed(folder):
     app = S2App(FakeStudio(folder), folder / "config", folder / "state", text="", countdown=0.0)
     async with running(app) as pilot:
         await pilot.press("ctrl+r", "space")
-        await until(pilot, lambda: app.screen.state == RECORDING)
+        await until(pilot, lambda: app.screen.stage == Stage.RECORDING)
         app.studio.recorders[0].hear(6)
         spooled = folder / "state" / "takes" / "0" / "recording.f32"
         await until(pilot, lambda: spooled.exists() and spooled.stat().st_size >= 24 * RATE)
@@ -271,11 +276,12 @@ async def test_a_recording_survives_the_death_of_the_process(make_app, studio, t
         await until(pilot, lambda: not isinstance(app.screen, MainScreen))
         await pilot.press("enter")
         await until(
-            pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.state == REVIEW and not app.jobs.running
+            pilot,
+            lambda: isinstance(app.screen, RecordScreen) and app.screen.stage == Stage.REVIEW and not app.jobs.running,
         )
-        assert len(app.screen.samples) >= 6 * RATE and app.screen.card.words == words
-        assert np.array_equal(app.screen.samples, studio.sound[RATE // 2 :][: len(app.screen.samples)])
+        assert len(app.screen.review.samples) >= 6 * RATE and app.screen.card.words == words
+        assert np.array_equal(app.screen.review.samples, studio.sound[RATE // 2 :][: len(app.screen.review.samples)])
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
-        assert app.library.get("me").transcript == words
-        assert app.session.unsaved_take() is None and app.session.spool.broken_off() is None
+        assert app.voices.library.get("me").transcript == words
+        assert app.session.unsaved_take() is None and app.session.recording_file.broken_off() is None

@@ -38,9 +38,9 @@ async def resized(pilot, *size: int) -> None:
 async def test_no_word_vanishes_from_the_text(make_app, before, after):
     app = make_app(text=WORDS)
     async with running(app, before) as pilot:
-        assert words_in(pilot, app._main.editor.area) == WORDS
+        assert words_in(pilot, app.main.editor.area) == WORDS
         await resized(pilot, *after)
-        assert words_in(pilot, app._main.editor.area) == WORDS
+        assert words_in(pilot, app.main.editor.area) == WORDS
 
 
 async def test_no_word_vanishes_from_what_is_to_be_read(make_app):
@@ -48,7 +48,7 @@ async def test_no_word_vanishes_from_what_is_to_be_read(make_app):
     async with running(app, (100, 30)) as pilot:
         app.push_screen(RecordScreen())
         await pilot.pause()
-        area = app.screen.card._area
+        area = app.screen.query_one("#words")
         area.load_text(WORDS + " " + WORDS)
         await pilot.pause()
         for size in ((80, 24), (74, 24), (100, 30)):
@@ -72,7 +72,7 @@ async def test_a_small_terminal_has_the_text_every_button_and_the_way_out(make_a
         await resized(pilot, *size)
         assert all(is_whole(app, button) for button in app.screen.query_one(Transport).query("Button"))
         await pilot.press(*"seen at once")
-        assert words_in(pilot, app._main.editor.area) == "seen at once"
+        assert words_in(pilot, app.main.editor.area) == "seen at once"
         assert "^q Quit" in rows(pilot)[-1] and "Help" in rows(pilot)[-1] and app.screen.max_scroll_y == 0
         await pilot.press("ctrl+r")
         await until(pilot, lambda: isinstance(app.screen, RecordScreen) and not app.jobs.running)
@@ -88,7 +88,7 @@ async def test_voices_can_be_chosen_in_a_small_terminal(make_app, size):
         assert "anna" in words_in(pilot, voices)  # the one that speaks
         await pilot.press("shift+tab", "down")
         await pilot.pause()
-        assert voices.has_focus and "ben" in words_in(pilot, voices) and app._main.editor.area.region.height > 0
+        assert voices.has_focus and "ben" in words_in(pilot, voices) and app.main.editor.area.region.height > 0
         await pilot.press("enter", "tab")
         assert app.settings.cast == ("ben",) and "ben" in words_in(pilot, voices)
 
@@ -117,7 +117,7 @@ async def test_a_terminal_that_is_too_small_says_so_and_keeps_the_text(make_app,
     app = make_app(text="Hi")
     async with running(app, (100, 30)) as pilot:
         await resized(pilot, *size)
-        assert rows(pilot)[-1].strip() == hint and words_in(pilot, app._main.editor.area) == "Hi"
+        assert rows(pilot)[-1].strip() == hint and words_in(pilot, app.main.editor.area) == "Hi"
         await resized(pilot, 100, 30)
         assert "^q Quit" in rows(pilot)[-1] and "anna" in words_in(pilot, app.screen.query_one(VoiceList))
 
@@ -126,9 +126,9 @@ async def test_a_terminal_that_is_too_small_says_so_and_keeps_the_text(make_app,
 async def test_a_long_state_takes_the_row_of_the_figures(make_app, width, shown):
     app = make_app()
     async with running(app, (width, 20)) as pilot:
-        app._main.say(shown)
+        app.main.say(shown)
         await pilot.pause()
-        seen = words_in(pilot, app._main.status)
+        seen = words_in(pilot, app.main.status)
         assert shown in seen and ("first" in seen) == (width == 100) and "…" not in seen
 
 
@@ -158,14 +158,14 @@ async def test_that_nothing_is_heard_is_said_where_it_stays(make_app, studio):
     async with running(app, (80, 24), notifications=True) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        assert str(studio.output_error) in words_in(pilot, app._main.status) and not app.screen.query(Toast)
+        assert str(studio.output_error) in words_in(pilot, app.main.status) and not app.screen.query(Toast)
 
 
 async def test_rows_of_voices_fit_beside_a_scroll_bar(make_app):
     """It comes with the rows, and takes room that the lines were made for: their ends would wrap out of sight."""
     app = make_app()
     async with running(app, size=(60, 18)) as pilot:
-        voices = app._main.query_one(VoiceList)
+        voices = app.main.query_one(VoiceList)
         rows, cast = voices.rows, voices.cast
         voices.show([], ())
         await pilot.pause()

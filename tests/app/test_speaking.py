@@ -11,15 +11,15 @@ from s2mlx_app.widgets.voice_list import VoiceList
 from s2mlx.config import ModelConfig
 from s2mlx.errors import DeviceError, GenerationError, ModelError
 
-from .conftest import TEXT, running, until
+from .conftest import TEXT, notices, running, until
 
 
 def state(app):
-    return app._main.query_one(StatusLine).state
+    return app.main.query_one(StatusLine).state
 
 
 def enabled(app):
-    return {b.id.removeprefix("do-") for b in app._main.query_one(Transport).query("Button") if not b.disabled}
+    return {b.id.removeprefix("do-") for b in app.main.query_one(Transport).query("Button") if not b.disabled}
 
 
 async def test_speaks_the_text_and_shows_the_figures(make_app, studio):
@@ -31,9 +31,9 @@ async def test_speaks_the_text_and_shows_the_figures(make_app, studio):
         assert request.text == TEXT and request.voice is None
         [player] = studio.players
         assert player.finished and abs(player.queued - 40 * 2048 / 44100) < 1e-6
-        shown = app._main.status.shown
+        shown = app.main.status.shown
         assert (shown.first_audio, shown.rtf, shown.frames, shown.memory) == (0.31, 0.5, 40, 5_100_000_000)
-        assert abs(app._main.wave.envelope.seconds - player.queued) < 1e-6
+        assert abs(app.main.wave.envelope.seconds - player.queued) < 1e-6
         assert state(app) == "ready" and enabled(app) == {"speak", "replay", "save", "live", "record"}
 
 
@@ -42,7 +42,7 @@ async def test_stop_silences_and_keeps_what_was_made(make_app, studio):
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: app._main.made is not None and app._main.made.samples)
+        await until(pilot, lambda: app.main.speech.audio is not None and app.main.speech.audio.samples)
         assert "stop" in enabled(app)
         await pilot.press("escape")
         await until(pilot, lambda: not app.jobs.running)
@@ -57,12 +57,12 @@ async def test_speaking_again_stops_the_first(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: studio.players)
-        first = app._main.sounding
+        first = app.main.speech.audible
         studio.engine.gate = None
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
         assert first.job.cancel.is_set() and len(studio.engine.requests) == 2
-        assert app._main.made.stats.frames == 40
+        assert app.main.speech.audio.stats.frames == 40
 
 
 async def test_the_sentence_being_heard_is_marked(make_app, studio):
@@ -70,55 +70,55 @@ async def test_the_sentence_being_heard_is_marked(make_app, studio):
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: app._main.made and app._main.made.stats.frames == 40)
-        player, area = studio.players[0], app._main.editor.area
+        await until(pilot, lambda: app.main.speech.audio and app.main.speech.audio.stats.frames == 40)
+        player, area = studio.players[0], app.main.editor.area
         marked = set()
         for share in (0.05, 0.5, 0.95):
             player.position = share * player.queued
-            app._main.tick()
-            begin, end = area._heard
+            app.main.speech.tick()
+            begin, end = area.heard
             marked.add(TEXT[begin:end].strip())
         assert marked == {
             "The harbour was quiet.",
             "[whisper] Nobody had heard the boat come in.",
             "Would you believe it?",
         }
-        row = TEXT[: area._heard[0] + 1].count("\n")
+        row = TEXT[: area.heard[0] + 1].count("\n")
         assert any(span.style.bold and span.style.underline for span in area.get_line(row).spans)
-        assert app._main.wave.position == player.position
+        assert app.main.wave.position == player.position
         await pilot.press("escape")
-        assert area._heard is None
+        assert area.heard is None
 
 
 async def test_tags_complete(make_app):
     app = make_app(text="")
     async with running(app) as pilot:
         await pilot.press(*"[whi")
-        menu = app._main.editor._menu
+        menu = app.main.editor.menu
         assert menu.display and menu.option_count == 2
         await pilot.press("down", "enter")
-        assert app._main.editor.text == "[whispering]" and not menu.display
+        assert app.main.editor.text == "[whispering]" and not menu.display
         await pilot.press(*" hi ", "[", "escape")
-        assert not menu.display and app.screen is app._main
+        assert not menu.display and app.screen is app.main
         await pilot.press("enter")
-        assert app._main.editor.text == "[whispering] hi [\n"
+        assert app.main.editor.text == "[whispering] hi [\n"
 
 
 async def test_a_model_without_tags_is_offered_none(make_app, studio):
     studio.engine.config = ModelConfig(dialogue=False)
     app = make_app(text="", cast=("anna",))
     async with running(app) as pilot:
-        editor = app._main.editor
+        editor = app.main.editor
         assert "tags" not in str(editor.area.placeholder)
         await pilot.press(*"[whi")
-        [line] = editor._menu.options
-        assert editor._menu.display and line.disabled and line.prompt == "this model ignores [tags]"
+        [line] = editor.menu.options
+        assert editor.menu.display and line.disabled and line.prompt == "this model ignores [tags]"
         await pilot.press("enter")
-        assert editor.text == "[whi\n" and not editor._menu.display  # a key of the text, as without a menu
+        assert editor.text == "[whi\n" and not editor.menu.display  # a key of the text, as without a menu
         await pilot.press("[", "escape")
-        assert not editor._menu.display
+        assert not editor.menu.display
         await pilot.press("backspace", "<")
-        assert [c for c, _ in editor._choices] == ["<|speaker:0|>"]
+        assert [str(line.prompt).split()[0] for line in editor.menu.options] == ["<|speaker:0|>"]
 
 
 @pytest.mark.parametrize("lines", [1, 6, 40])
@@ -126,13 +126,13 @@ async def test_a_model_without_tags_is_offered_none(make_app, studio):
 async def test_an_open_menu_of_tags_can_be_seen(make_app, size, lines):
     app = make_app(text="\n".join(f"line {n}" for n in range(lines)))
     async with running(app, size) as pilot:
-        editor = app._main.editor
+        editor = app.main.editor
         editor.area.move_cursor(editor.area.document.end)
         await pilot.press("[")
         await pilot.pause()
-        inside = editor.area.region.contains_region(editor._menu.region)
-        assert editor._menu.display and inside
-        assert editor.area.cursor_screen_offset not in editor._menu.region
+        inside = editor.area.region.contains_region(editor.menu.region)
+        assert editor.menu.display and inside
+        assert editor.area.cursor_screen_offset not in editor.menu.region
         await pilot.press("enter")
         assert editor.text.endswith("[angry]")
 
@@ -142,9 +142,9 @@ async def test_a_text_file_takes_the_place_of_the_draft_and_gives_it_back(make_a
     app = make_app(text="My draft.")
     async with running(app) as pilot:
         await open_text(app, pilot, tmp_path / "a.txt")
-        assert app._main.editor.text == "New.\nLines."
+        assert app.main.editor.text == "New.\nLines."
         await pilot.press("ctrl+z")
-        assert app._main.editor.text == "My draft."
+        assert app.main.editor.text == "My draft."
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ async def test_a_text_file_that_cannot_be_read_whole_is_refused(make_app, tmp_pa
     app = make_app()
     async with running(app) as pilot:
         await open_text(app, pilot, tmp_path / "a.txt")
-        assert why in state(app) and app._main.editor.text == TEXT
+        assert why in state(app) and app.main.editor.text == TEXT
 
 
 async def open_text(app, pilot, path):
@@ -170,14 +170,14 @@ async def open_text(app, pilot, path):
     app.screen.query_one("#field-path").value = str(path)
     await pilot.press("enter")
     await until(pilot, lambda: not app.jobs.running)
-    app._main.editor.area.focus()
+    app.main.editor.area.focus()
 
 
 async def test_speakers_are_bound_to_voices(make_app, studio):
     text = "<|speaker:0|>Hello.<|speaker:1|>Hello you."
     app = make_app(text=text)
     async with running(app) as pilot:
-        voices = app._main.query_one(VoiceList)
+        voices = app.main.query_one(VoiceList)
         voices.focus()
         voices.highlight("anna")
         await pilot.press("enter")
@@ -210,7 +210,7 @@ async def test_replay_and_click_in_the_waveform(make_app, studio):
         await until(pilot, lambda: not app.jobs.running)
         assert len(studio.players) == 2 and len(studio.engine.requests) == 1
         assert abs(studio.players[1].queued - studio.players[0].queued) < 1e-6
-        wave = app._main.wave
+        wave = app.main.wave
         await pilot.click(wave, offset=(wave.size.width // 2, 1))
         await until(pilot, lambda: len(studio.players) == 3 and not app.jobs.running)
         assert abs(studio.players[2].queued / studio.players[0].queued - 0.5) < 0.02
@@ -236,7 +236,7 @@ async def test_saves_the_sound_and_asks_before_replacing(make_app, studio, tmp_p
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
         assert len(studio.files[target]) == 40 * 2048 and (tmp_path / "out.npy").exists()
-        assert state(app) == f"saved {target}" and not app._notifications
+        assert state(app) == f"saved {target}" and not notices(app)
         assert np.load(tmp_path / "out.npy").shape == (10, 40)
 
 
@@ -265,14 +265,14 @@ async def test_no_path_that_is_typed_breaks_the_form(make_app, typed):
         app.screen.query_one("#field-path").value = typed
         await pilot.press("enter")
         await until(pilot, lambda: not app.jobs.running)
-        assert app.is_running and (app.screen.query("#trouble") or app._notifications)
+        assert app.is_running and (app.screen.query("#trouble") or notices(app))
 
 
 async def asked_to_save(pilot, studio, path):
     """Speech under way, three pieces of it made, and the form that saves it filled in."""
     app, studio.engine.gate = pilot.app, threading.Semaphore(2)
     await pilot.press("ctrl+s")
-    await until(pilot, lambda: app._main.made and len(app._main.made.samples) == 3)
+    await until(pilot, lambda: app.main.speech.audio and len(app.main.speech.audio.samples) == 3)
     await pilot.press("ctrl+o")
     app.screen.query_one("#field-path").value = str(path)
 
@@ -283,8 +283,8 @@ async def test_speech_is_saved_whole_though_asked_for_while_it_is_made(make_app,
         await asked_to_save(pilot, studio, tmp_path / "x.wav")
         app.screen.query_one("#field-codes").value = True
         await pilot.press("enter")
-        await until(pilot, lambda: app._notifications)
-        assert "when the speech is complete" in [n.message for n in app._notifications][0] and not studio.files
+        await until(pilot, lambda: notices(app))
+        assert "when the speech is complete" in [n.message for n in notices(app)][0] and not studio.files
         studio.engine.gate.release(20)
         await until(pilot, lambda: not app.jobs.running)
         assert len(studio.files[tmp_path / "x.wav"]) == 40 * 2048 and np.load(tmp_path / "x.npy").shape == (10, 40)
@@ -307,11 +307,11 @@ async def test_pauses_and_goes_on(make_app, studio):
         await pilot.press("f2")
         assert state(app) == "ready"
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: app._main.made and app._main.made.samples)
+        await until(pilot, lambda: app.main.speech.audio and app.main.speech.audio.samples)
         await pilot.press("f2")
         assert studio.players[0].paused and "F2 goes on" in state(app)
         studio.engine.gate.release()
-        await until(pilot, lambda: app._main.made.stats.frames == 8)
+        await until(pilot, lambda: app.main.speech.audio.stats.frames == 8)
         assert "F2 goes on" in state(app)
         await pilot.press("f2")
         assert not studio.players[0].paused and state(app) == "speaking"
@@ -323,22 +323,22 @@ async def test_speaks_as_soon_as_the_model_is_there(make_app, studio):
     studio.load_gate = threading.Event()
     app = make_app()
     async with app.run_test() as pilot:
-        await until(pilot, lambda: app._main.ready and "40%" in state(app))
+        await until(pilot, lambda: app.main.ready and "40%" in state(app))
         await pilot.press("ctrl+s")
         assert "as soon as" in state(app)
         studio.load_gate.set()
         await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
-        assert app._main.made.stats.frames == 40
+        assert app.main.speech.audio.stats.frames == 40
 
 
 async def test_loading_can_be_cancelled_and_begun_again(make_app, studio):
     studio.load_gate = threading.Event()
     app = make_app()
     async with app.run_test() as pilot:
-        await until(pilot, lambda: app._main.ready and app.room.loading)
+        await until(pilot, lambda: app.main.ready and app.loader.loading)
         await pilot.press("escape")
-        await until(pilot, lambda: not app.room.loading)
-        assert app.room.engine is None and "cancelled" in state(app)
+        await until(pilot, lambda: not app.loader.loading)
+        assert app.loader.engine is None and "cancelled" in state(app)
         studio.load_gate.set()
         await pilot.press("ctrl+s")
         await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
@@ -361,10 +361,10 @@ async def test_without_a_loudspeaker_the_speech_is_still_made(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        assert app._main.made.stats.frames == 40 and "save" in enabled(app)
+        assert app.main.speech.audio.stats.frames == 40 and "save" in enabled(app)
         assert "no output device" in state(app) and "^o saves it" in state(app) and "-o" not in state(app)
         assert len(state(app)) <= 78  # beside the figures at 80 columns
-        assert not app._notifications
+        assert not notices(app)
         await pilot.press("ctrl+b")
         await until(pilot, lambda: not app.jobs.running)
         assert "no output device" in state(app) and "-o" not in state(app)
@@ -380,7 +380,7 @@ async def test_a_loudspeaker_that_vanishes_does_not_end_the_speech(make_app, stu
         for _ in range(20):
             studio.engine.gate.release()
         await until(pilot, lambda: not app.jobs.running)
-        assert app._main.made.stats.frames == 40
+        assert app.main.speech.audio.stats.frames == 40
         assert state(app).startswith("made, unheard") and "the headset is gone" in state(app)
 
 
@@ -390,7 +390,7 @@ async def test_an_engine_that_fails_midway_leaves_a_message(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        assert "too long" in state(app) and app._main.sounding is None and "speak" in enabled(app)
+        assert "too long" in state(app) and app.main.speech.audible is None and "speak" in enabled(app)
 
 
 async def test_a_fault_of_ours_is_told_and_logged(make_app, studio):
@@ -400,7 +400,7 @@ async def test_a_fault_of_ours_is_told_and_logged(make_app, studio):
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
         assert "ZeroDivisionError: oops" in state(app)
-        assert "Traceback" in app._log_path.read_text()
+        assert "Traceback" in app.log_path.read_text()
 
 
 async def test_says_that_the_limit_ended_the_speech(make_app, studio):
@@ -418,7 +418,7 @@ async def test_the_text_is_kept_and_comes_back(make_app):
         await pilot.press(*"Keep me")
         await pilot.press("ctrl+q")
     assert app.return_code == 0
-    assert make_app(text=None)._main.editor.text == "Keep me"
+    assert make_app(text=None).main.editor.text == "Keep me"
 
 
 async def test_a_full_disk_is_told_once_and_does_not_hold_one_back(make_app, monkeypatch):
@@ -431,20 +431,20 @@ async def test_a_full_disk_is_told_once_and_does_not_hold_one_back(make_app, mon
         app.keep_text("a")
         app.keep_text("ab")
         await until(pilot, lambda: not app.jobs.running)
-        assert len(app._notifications) == 1
+        assert len(notices(app)) == 1
         await pilot.press("ctrl+q")
-        assert app.return_code is None and len(app._notifications) == 2
+        assert app.return_code is None and len(notices(app)) == 2
         await pilot.press("ctrl+q")
     assert app.return_code == 0
 
 
 async def test_a_device_that_hangs_holds_up_neither_the_screen_nor_leaving(make_app, studio, monkeypatch):
     hang = threading.Event()
-    monkeypatch.setattr(studio, "player", lambda *_: hang.wait())
+    monkeypatch.setattr(studio, "open_output", lambda *_: hang.wait())
     app = make_app(text="")
     async with running(app) as pilot:
         await pilot.press("x", "ctrl+s", "escape", "y")
-        assert app._main.editor.text == "xy" and state(app) == "stopped"
+        assert app.main.editor.text == "xy" and state(app) == "stopped"
         await pilot.press("ctrl+q")
         assert not app.leave()
         hang.set()
@@ -455,7 +455,7 @@ async def test_leaving_while_speaking_is_quick(make_app, studio):
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: app._main.made and app._main.made.samples)
+        await until(pilot, lambda: app.main.speech.audio and app.main.speech.audio.samples)
         await pilot.press("ctrl+q")
     assert app.leave() and studio.players[0].stopped
     for thread in threading.enumerate():

@@ -10,16 +10,16 @@ from s2mlx.config import ModelConfig
 from s2mlx.errors import VoiceError
 from s2mlx.voices import Voice
 
-from .conftest import running, until
+from .conftest import notices, running, until
 from .fakes import a_voice, hum
 
 
 def state(app):
-    return app._main.query_one(StatusLine).state
+    return app.main.query_one(StatusLine).state
 
 
 def the_list(app, name=None):
-    voices = app._main.query_one(VoiceList)
+    voices = app.main.query_one(VoiceList)
     voices.focus()
     if name:
         voices.highlight(name)
@@ -27,7 +27,7 @@ def the_list(app, name=None):
 
 
 def prompts(app):
-    voices = app._main.query_one(VoiceList)
+    voices = app.main.query_one(VoiceList)
     return [str(voices.get_option_at_index(i).prompt) for i in range(voices.option_count)]
 
 
@@ -118,7 +118,7 @@ async def test_importing_a_broken_file_gives_one_message(make_app, studio, tmp_p
         app.screen.query_one("#field-path").value = str(tmp_path / "bad.s2voice")
         await pilot.press("enter")
         await until(pilot, lambda: not app.jobs.running)
-        assert studio.library.names() == ["anna", "ben"] and len(app._notifications) == 1 and app._main.work is None
+        assert studio.library.names() == ["anna", "ben"] and len(notices(app)) == 1 and app.main.work.job is None
 
 
 async def test_a_broken_voice_in_the_folder_is_shown_as_such(make_app, studio):
@@ -157,7 +157,7 @@ async def test_add_from_a_clip_can_be_cancelled(make_app, studio, tmp_path):
         await add()
         await until(pilot, lambda: not app.jobs.running)
         assert studio.library.get("clip").transcript == "What was said." and app.settings.cast == ("clip",)
-        assert app._main.query_one(VoiceList).current == "clip"
+        assert app.main.query_one(VoiceList).current == "clip"
         assert studio.library.clip("clip") is not None
 
 
@@ -190,7 +190,7 @@ async def test_a_name_that_cannot_be_is_said_before_anything_is_made(make_app, s
         await fill(app, pilot, name="New")
         await until(pilot, lambda: not app.jobs.running)
         assert studio.library.names() == ["anna", "ben", "New"]
-        assert app.free_name("ANNA") == "ANNA-2" and app.name_trouble("ben ")
+        assert app.voices.free_name("ANNA") == "ANNA-2" and app.voices.name_trouble("ben ")
 
 
 async def test_a_form_whose_work_fails_comes_back_with_what_was_typed(make_app, studio, tmp_path):
@@ -210,7 +210,7 @@ async def test_a_form_whose_work_fails_comes_back_with_what_was_typed(make_app, 
         await until(pilot, lambda: "encoding" in state(app))
         await pilot.press("escape")  # cancelled: asked again, it knows
         await until(pilot, lambda: not app.jobs.running)
-        assert app.screen is app._main
+        assert app.screen is app.main
         await pilot.press("a")
         assert app.screen.query_one("#field-words").value == "Typed by hand."
         studio.engine.clone_gate.set()
@@ -225,15 +225,15 @@ async def test_a_voice_removed_in_another_session_comes_back(make_app, studio):
     studio.library.remove("anna")
     app = make_app()
     async with running(app) as pilot:
-        app._main.bring_back()
+        app.main.voices.forms.bring_back()
         await until(pilot, lambda: app.screen.query("#lines"))
         assert "anna" in str(app.screen.query_one("#lines").get_option_at_index(0).prompt)
         await pilot.press("enter")
         await until(pilot, lambda: not app.jobs.running)
-        assert studio.library.names() == ["anna", "ben"] and app._main.query_one(VoiceList).current == "anna"
-        app._main.bring_back()
+        assert studio.library.names() == ["anna", "ben"] and app.main.query_one(VoiceList).current == "anna"
+        app.main.voices.forms.bring_back()
         await until(pilot, lambda: not app.jobs.running)
-        assert "no voice was removed" in state(app) and app.screen is app._main
+        assert "no voice was removed" in state(app) and app.screen is app.main
 
 
 async def test_a_voice_of_another_model_is_made_again_from_its_clip(make_app, studio):
@@ -246,7 +246,12 @@ async def test_a_voice_of_another_model_is_made_again_from_its_clip(make_app, st
             await pilot.press("ctrl+s")
             await until(pilot, lambda: not app.jobs.running)
         first, second = (request.voice[0] for request in studio.engine.requests)
-        assert first is second and first.transcript == "The words of anna." and first != a_voice("anna", 177)
+        assert (
+            studio.engine.cloned == ["anna"]
+            and first == second
+            and first.transcript == "The words of anna."
+            and first != a_voice("anna", 177)
+        )
         app.change(cast=("ben",))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)

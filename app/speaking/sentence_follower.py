@@ -1,4 +1,4 @@
-"""Which sentence is being heard. Knows characters and seconds, not how either is shown.
+"""Which sentence is being heard.
 
 The engine says which characters each pass speaks; inside a pass the sentences share its time by their estimated
 lengths, which is an estimate and serves highlighting only.
@@ -21,7 +21,7 @@ class _Pass:
     ended: bool = False
 
 
-class Follower:
+class SentenceFollower:
     """Maps a position of the playback to characters of the text."""
 
     def __init__(self, text: str, sentences: Sequence[Span], estimate: Callable[[str], float]):

@@ -1,33 +1,34 @@
 """A recording under way, on disk as it grows, so that the end of the process does not end the take.
 
-Raw little-endian float32 samples beside a note of what they are, in a folder that no other app uses. Knows files,
-and of recorders only that they tell what they have heard.
+Raw little-endian float32 samples beside a note of what they are, in a folder that no other app uses.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from ..engine.shapes import Recorder
-from ..state.filing import read_json, write_json
+from .json_files import read_json, write_json
 
 INTERVAL = 1.0  # seconds of a recording that a crash may cost
 LEAST = 1.0  # seconds; less is not worth a question
 
+Heard = Callable[[int], tuple[np.ndarray, float]]  # heard(n): samples float32 from sample n on, and their rate in Hz
 
-class Spool:
+
+class RecordingFile:
     """The files of the recording under way, or of the one that broke off."""
 
     def __init__(self, folder: Path):
         self._samples, self._notes = folder / "recording.f32", folder / "recording.json"
 
-    def follow(self, recorder: Recorder, begin: float, transcript: str, name: str) -> Following:
-        """Write what `recorder` hears from its second `begin` on, until `Following.end`."""
-        return Following(self, recorder, begin, transcript, name)
+    def write_on(self, heard: Heard, begin: float, transcript: str, name: str) -> RecordingWriter:
+        """Write what is heard from second `begin` on, until `RecordingWriter.end`."""
+        return RecordingWriter(self, heard, begin, transcript, name)
 
     def open(self, rate: int, transcript: str, name: str) -> int:
         """An empty file as a descriptor. Raises OSError."""
@@ -59,14 +60,14 @@ class Spool:
             path.unlink(missing_ok=True)
 
 
-class Following:
+class RecordingWriter:
     """The thread that writes. What it cannot write (a full disk) is in memory still, and told when the take ends."""
 
-    def __init__(self, spool: Spool, recorder: Recorder, begin: float, transcript: str, name: str):
-        self._spool, self._recorder, self._begin = spool, recorder, begin
+    def __init__(self, file: RecordingFile, heard: Heard, begin: float, transcript: str, name: str):
+        self._file, self._heard, self._begin = file, heard, begin
         self._notes = transcript, name
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="s2mlx-spool", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="s2mlx-recording-file", daemon=True)
         self._thread.start()
 
     def end(self) -> None:
@@ -75,15 +76,15 @@ class Following:
         self._thread.join()
 
     def _run(self) -> None:
-        _, rate = self._recorder.recorded()
+        _, rate = self._heard(0)
         at = int(self._begin * rate)
         try:
-            file = self._spool.open(int(rate), *self._notes)
+            file = self._file.open(int(rate), *self._notes)
         except OSError:
             return
         try:
             while not self._ended.is_set():
-                samples, _ = self._recorder.recorded(at)
+                samples, _ = self._heard(at)
                 at += len(samples)
                 _write(file, np.ascontiguousarray(samples, "<f4").tobytes())
                 self._ended.wait(INTERVAL)

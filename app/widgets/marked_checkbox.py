@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from textual.widgets import Checkbox
 
 
-class Check(Checkbox):
+class MarkedCheckbox(Checkbox):
     """An `X` when on, blank when off."""
 
-    def __init__(self, label: str, value: bool, **kwargs):
+    def __init__(self, label: str, value: bool, **kwargs: Any):
         super().__init__(label, value, compact=True, **kwargs)
         self.BUTTON_INNER = "X" if value else " "
 

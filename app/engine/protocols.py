@@ -1,6 +1,6 @@
-"""What the app works with, as shapes: the engine, the devices, the voices, the files.
+"""What the app needs of the outside world, as protocols: the engine, the sound devices, audio files.
 
-The app knows these protocols only. `studio.py` fills them with s2mlx; tests fill them with fakes.
+`local.py` fills them with s2mlx; the tests fill them with fakes.
 """
 
 from __future__ import annotations
@@ -16,15 +16,28 @@ from s2mlx.options import Options
 from s2mlx.results import AudioChunk
 
 
-class Synthesizer(Protocol):
+class SpeechEngine(Protocol):
     """A loaded model. Callable from any thread; `cancel` is looked at every frame."""
 
-    name: str
-    path: Any
-    config: Any  # .dialogue: made for dialogues with stage directions, not for plain reading
-    sample_rate: int
-    is_demo: bool
-    memory: int  # bytes of weights
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def path(self) -> Any: ...
+
+    @property
+    def config(self) -> Any:
+        """.dialogue: made for dialogues with stage directions, not for plain reading."""
+
+    @property
+    def sample_rate(self) -> int: ...
+
+    @property
+    def is_demo(self) -> bool: ...
+
+    @property
+    def memory(self) -> int:
+        """Bytes of weights."""
 
     def stream(
         self,
@@ -41,16 +54,31 @@ class Synthesizer(Protocol):
     def close(self) -> None: ...
 
 
-class Player(Protocol):
-    """An output stream. `play` queues and returns at once; `position` and `lead` are seconds played and buffered."""
+class SoundOutput(Protocol):
+    """Where sound is played. `play` queues and returns at once; `position` and `lead` are seconds heard and waiting."""
 
-    position: float
-    lead: float
-    prebuffer: float  # seconds that must be there before sound starts
-    underruns: int
-    error: Exception | None
-    device_name: str | None  # once it is open
-    paused: bool
+    @property
+    def position(self) -> float: ...
+
+    @property
+    def lead(self) -> float: ...
+
+    @property
+    def prebuffer(self) -> float:
+        """Seconds that must be there before sound starts."""
+
+    @property
+    def underruns(self) -> int: ...
+
+    @property
+    def error(self) -> Exception | None: ...
+
+    @property
+    def device_name(self) -> str | None:
+        """Once it is open."""
+
+    @property
+    def paused(self) -> bool: ...
 
     def play(self, samples: np.ndarray) -> None: ...
 
@@ -67,20 +95,31 @@ class Player(Protocol):
     def stop(self) -> None: ...
 
 
-class Take(Protocol):
+class RecordedTake(Protocol):
     """A recording: samples float32 [n]."""
 
-    samples: np.ndarray
-    rate: int
+    @property
+    def samples(self) -> np.ndarray: ...
+
+    @property
+    def rate(self) -> int: ...
 
 
-class Recorder(Protocol):
-    """An input stream that keeps what it hears."""
+class SoundInput(Protocol):
+    """A microphone that is open, and keeps what it hears."""
 
-    seconds: float
-    clipped: int
-    error: Exception | None
-    silent: bool  # half a second and more of exact zeros and nothing else
+    @property
+    def seconds(self) -> float: ...
+
+    @property
+    def clipped(self) -> int: ...
+
+    @property
+    def error(self) -> Exception | None: ...
+
+    @property
+    def silent(self) -> bool:
+        """Half a second and more of exact zeros and nothing else."""
 
     @property
     def level(self) -> Any: ...  # .peak and .rms, dBFS of the last moment
@@ -90,21 +129,30 @@ class Recorder(Protocol):
     def recorded(self, begin: int = 0) -> tuple[np.ndarray, float]:
         """What was heard so far from sample `begin` on, float32 [n], and its rate in Hz, which is the device's."""
 
-    def stop(self) -> Take: ...
+    def stop(self) -> RecordedTake: ...
 
 
-class Verdict(Protocol):
+class TakeVerdict(Protocol):
     """Whether a take will do as a reference, and what is wrong with it in words."""
 
-    ok: bool  # there are no problems at all
-    usable: bool  # none of them forbids the take
-    problems: Sequence[str]
+    @property
+    def ok(self) -> bool:
+        """There are no problems at all."""
+
+    @property
+    def usable(self) -> bool:
+        """None of them forbids the take."""
+
+    @property
+    def problems(self) -> Sequence[str]: ...
 
 
 class Studio(Protocol):
     """Everything outside the app. Calls may block: the app makes them on a job's thread, except where noted."""
 
-    library: Any  # s2mlx.VoiceLibrary
+    @property
+    def library(self) -> Any:
+        """S2mlx.VoiceLibrary."""
 
     def load(
         self,
@@ -114,7 +162,7 @@ class Studio(Protocol):
         compat: str | None,
         memory_limit: int | None,
         on_progress: Callable[[float], None],
-    ) -> Synthesizer:
+    ) -> SpeechEngine:
         """`on_progress(fraction)` is called while loading; what it raises ends the loading."""
 
     def model_facts(self, model: str | None) -> str:
@@ -122,13 +170,13 @@ class Studio(Protocol):
 
     def devices(self) -> Sequence[Any]: ...
 
-    def player(self, rate: int, device: str | None, prebuffer: float | None) -> Player:
+    def open_output(self, rate: int, device: str | None, prebuffer: float | None) -> SoundOutput:
         """An open output. `prebuffer`: seconds to hold back before it sounds; None sizes it from the measured speed."""
 
-    def recorder(self, rate: int, device: str | None) -> Recorder: ...
+    def open_input(self, rate: int, device: str | None) -> SoundInput: ...
 
-    def check(self, samples: np.ndarray, rate: int) -> Verdict:
-        """Judge a take, samples float32 [n], as a reference."""
+    def judge_take(self, samples: np.ndarray, rate: int) -> TakeVerdict:
+        """Whether a take, samples float32 [n], will do as a reference."""
 
     def silence_hint(self) -> str:
         """What to do when a microphone gives nothing but zeros."""
@@ -142,11 +190,6 @@ class Studio(Protocol):
     def read_audio(self, path: Path, rate: int) -> np.ndarray: ...
 
     def write_audio(self, path: Path, samples: np.ndarray, rate: int) -> None: ...
-
-    def finished(self, samples: np.ndarray, rate: int, *, trim: bool, normalize: bool) -> np.ndarray:
-        """Samples as a saved file holds them: trailing silence cut, the peak scaled, as asked."""
-
-    def load_voice(self, path: Path) -> Any: ...
 
     def sentences(self, text: str) -> list[tuple[int, int]]:
         """Characters [begin, end) of each sentence."""

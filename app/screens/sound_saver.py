@@ -1,4 +1,4 @@
-"""Saving sound to a file the user names: shared by the main screen and the history."""
+"""Saving sound to a file that the user names."""
 
 from __future__ import annotations
 
@@ -10,19 +10,21 @@ from pathlib import Path
 import numpy as np
 
 from s2mlx.files import npy_bytes, write_bytes
+from s2mlx.results import corrected
 
 from .. import figures
 from ..jobs import Job
 from ..paths import typed, writable
+from .base import AppScreen
 from .form import Field, Form
 
 ENDINGS = (".wav", ".flac", ".mp3", ".ogg", ".opus")
 
 
 @dataclass(frozen=True)
-class Sound:
-    """What is to be saved: samples float32 [n], codes int32 [num_codebooks, frames] if there are any. `cut`: the speech
-    was stopped, or failed, before its end."""
+class SoundToSave:
+    """Samples float32 [n], codes int32 [num_codebooks, frames] if there are any. `cut`: the speech was stopped, or
+    failed, before its end."""
 
     samples: np.ndarray
     rate: int
@@ -36,17 +38,22 @@ def suggested_name(text: str) -> str:
     return ("-".join(words).lower()[:40] or "speech") + ".wav"
 
 
-class Saving:
-    """For screens that `say` things: asks for a name and writes the file from a job."""
+class SoundSaver:
+    """Asks for a name and writes the file from a job; `say(line)` tells of it on `screen`."""
 
-    def save_sound(self, text: str, sound: Callable[[Job], Sound], codes: bool = False) -> None:
-        """`sound(job)` is called on the job's thread and may wait; `codes`: there are some to save too."""
+    def __init__(self, screen: AppScreen, say: Callable[[str], None]):
+        self._screen, self._say = screen, say
+
+    def save(self, text: str, sound: Callable[[Job], SoundToSave], codes: bool = False) -> None:
+        """`text`: what is said in it. `sound(job)` is called on the job's thread and may wait; `codes`: there are some
+        to save too."""
         fields = [
             Field("path", "File: its ending decides the format (wav, flac, mp3, ogg, opus)", suggested_name(text))
         ]
         if codes:
             fields.append(Field("codes", "the frames too, as .npy", False))
-        studio, settings = self.app.studio, self.app.settings
+        app = self._screen.app
+        studio, options = app.studio, app.settings.options()
 
         def save(values: dict | None) -> None:
             if values is None:
@@ -55,25 +62,24 @@ class Saving:
 
             def work(job: Job) -> str:
                 found = sound(job)
-                samples = studio.finished(found.samples, found.rate, trim=settings.trim, normalize=settings.normalize)
+                samples = corrected(found.samples, found.rate, options)
                 studio.write_audio(path, samples, found.rate)
-                for beside in _beside(values):
-                    write_bytes(beside, npy_bytes(found.codes))
+                if found.codes is not None:
+                    for beside in _beside(values):
+                        write_bytes(beside, npy_bytes(found.codes))
                 length = figures.seconds(len(samples) / found.rate)
                 return f"saved {path}" + (f": {length}, up to where the speech was stopped" if found.cut else "")
 
-            self.app.jobs.start(
-                "save", work, done=self._saved, progressed=lambda share, note: self.app.notify(note, timeout=4)
-            )
+            app.jobs.start("save", work, done=self._saved, progressed=lambda share, note: app.notify(note, timeout=4))
 
-        self.app.push_screen(Form("Save the sound", fields, "Save", writable(ENDINGS, _beside)), save)
+        app.push_screen(Form("Save the sound", fields, "Save", writable(ENDINGS, _beside)), save)
 
     def _saved(self, line: str) -> None:
         """Told even when the screen has been left meanwhile."""
-        if self in self.app.screen_stack:
-            self.say(line)
+        if self._screen in self._screen.app.screen_stack:
+            self._say(line)
         else:
-            self.app.notify(line)
+            self._screen.app.notify(line)
 
 
 def _beside(values: dict) -> list[Path]:

@@ -8,38 +8,38 @@ import numpy as np
 
 from s2mlx.errors import DeviceError
 
-from ..engine.shapes import Recorder, Studio
+from ..engine.protocols import SoundInput, Studio
 from ..jobs import Job, Jobs, aside
-from .spool import Following, Spool
+from ..state.recording_file import RecordingFile, RecordingWriter
 
 RATE = 44100  # Hz
 
 
-class Taking:
+class LiveRecording:
     """The microphone is open from `start` on; the take is what comes after `begin`.
 
-    While it grows it is spooled; `keep(samples, rate)` is called on a job's thread as soon as it has ended, before anybody
-    looks at it.
+    While the take grows it is written to `file`; `keep(samples, rate)` is called on a job's thread as soon as it has
+    ended, before anybody looks at it.
     """
 
-    def __init__(self, studio: Studio, jobs: Jobs, spool: Spool, keep: Callable[[np.ndarray, int], None]):
-        self._studio, self._jobs, self._spool, self._keep = studio, jobs, spool, keep
-        self._following: Following | None = None
+    def __init__(self, studio: Studio, jobs: Jobs, file: RecordingFile, keep: Callable[[np.ndarray, int], None]):
+        self._studio, self._jobs, self._file, self._keep = studio, jobs, file, keep
+        self._writer: RecordingWriter | None = None
         self._dropped = False
-        self._began = 0.0
-        self.recorder: Recorder | None = None
+        self._began = 0.0  # seconds of the microphone's sound at which the take begins
+        self.microphone: SoundInput | None = None  # once it is open
 
     def start(self, device: str | None, failed: Callable[[BaseException], None]) -> None:
-        def open_microphone(job: Job) -> Recorder:
-            recorder = self._studio.recorder(RATE, device)
-            recorder.start()
-            return recorder
+        def open_microphone(job: Job) -> SoundInput:
+            microphone = self._studio.open_input(RATE, device)
+            microphone.start()
+            return microphone
 
-        def opened(recorder: Recorder) -> None:
+        def opened(microphone: SoundInput) -> None:
             if self._dropped:
-                aside(recorder.stop, "stop")
+                aside(microphone.stop, "stop")
             else:
-                self.recorder = recorder
+                self.microphone = microphone
 
         self._jobs.start(
             "microphone", open_microphone, done=opened, failed=lambda error: None if self._dropped else failed(error)
@@ -48,33 +48,34 @@ class Taking:
     @property
     def hears(self) -> bool:
         """Sound arrives."""
-        return self.recorder is not None and self.recorder.seconds > 0
+        return self.microphone is not None and self.microphone.seconds > 0
 
     @property
     def error(self) -> Exception | None:
-        return self.recorder.error if self.recorder else None
+        return self.microphone.error if self.microphone else None
 
     @property
     def seconds(self) -> float:
         """Length of the take so far."""
-        return self.recorder.seconds - self._began
+        return self.microphone.seconds - self._began if self.microphone else 0.0
 
     def begin(self, transcript: str, name: str) -> None:
         """The take begins now; the words and the name go with it, should it have to be found again."""
-        self._began = self.recorder.seconds
-        self._following = self._spool.follow(self.recorder, self._began, transcript, name)
+        microphone = self._open()
+        self._began = microphone.seconds
+        self._writer = self._file.write_on(microphone.recorded, self._began, transcript, name)
 
     def drop(self) -> None:
         """Give the microphone back; nothing is kept."""
         self._dropped = True
-        if self.recorder:
+        if self.microphone:
             aside(self._stop_for_nothing, "stop")
 
     def _stop_for_nothing(self) -> None:
-        self.recorder.stop()
-        if self._following:
-            self._following.end()
-            self._spool.drop()
+        self._open().stop()
+        if self._writer:
+            self._writer.end()
+            self._file.drop()
 
     def finish(
         self, done: Callable[[np.ndarray, int, OSError | None], None], failed: Callable[[BaseException], None]
@@ -85,16 +86,21 @@ class Taking:
     def collect(self) -> tuple[np.ndarray, int, OSError | None]:
         """End the take, keep and return it, with the reason if it could not be kept. Waits; may raise DeviceError."""
         self._dropped = True
-        error = self.recorder.error
-        if self._following:
-            self._following.end()
-        take = self.recorder.stop()
+        microphone = self._open()
+        error = microphone.error
+        if self._writer:
+            self._writer.end()
+        take = microphone.stop()
         samples = take.samples[int(self._began * take.rate) :]
         if not len(samples):
             raise error or DeviceError("the microphone gave no sound; choose another input, or try again")
         try:
             self._keep(samples, take.rate)
-            self._spool.drop()
+            self._file.drop()
         except OSError as trouble:  # a full disk; the take lives on in memory
             return samples, take.rate, trouble
         return samples, take.rate, None
+
+    def _open(self) -> SoundInput:
+        assert self.microphone is not None, "the microphone is not open yet"
+        return self.microphone

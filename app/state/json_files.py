@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from s2mlx.files import write_bytes
-
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Within, no other process or thread is, by the lock file `path`. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "wb") as lock:
-        with contextlib.suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""A text area whose picture is right after every resize. Knows no more than that."""
+"""A text area whose picture is right after every resize."""
 
 from __future__ import annotations
 

@@ -1,0 +1,152 @@
+"""What the main screen is doing, as values with their data. The status line's words are made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import assert_never
+
+from ..widgets.status_line import slow_advice
+
+GO_ON = "  esc cancels"
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Nothing is under way. `demo`: the model is the small one that comes along."""
+
+    demo: bool = False
+
+
+@dataclass(frozen=True)
+class Loading:
+    """The model is being loaded; `fraction` of it is there. `then_speaks`: the text is waiting for it."""
+
+    model: str | None
+    fraction: float | None = None
+    then_speaks: bool = False
+
+
+@dataclass(frozen=True)
+class LoadFailed:
+    why: str
+
+
+@dataclass(frozen=True)
+class Working:
+    """Something with a voice: encoding, renaming, importing, ..."""
+
+    what: str
+
+
+@dataclass(frozen=True)
+class Starting:
+    """The engine works, and there is no sound yet. `what`: a step that comes before it, such as fitting a voice."""
+
+    what: str = ""
+
+
+@dataclass(frozen=True)
+class PassNumber:
+    """Which pass of a text is being made, from 0 on."""
+
+    index: int = 0
+    count: int = 1
+
+
+@dataclass(frozen=True)
+class Speaking:
+    """`slow`: the pace, where it is slower than real time."""
+
+    part: PassNumber = PassNumber()
+    slow: float | None = None
+
+
+@dataclass(frozen=True)
+class MakingUnheard:
+    """No loudspeaker; the speech is made all the same."""
+
+    why: str
+    part: PassNumber = PassNumber()
+
+
+@dataclass(frozen=True)
+class Replaying:
+    """Sound that exists is heard: the last utterance, or the clip of a voice."""
+
+    clip_of: str | None = None
+
+
+@dataclass(frozen=True)
+class Paused:
+    """The sound is held where it is."""
+
+
+@dataclass(frozen=True)
+class MadeUnheard:
+    """The speech is there, and nobody has heard it."""
+
+    why: str
+
+
+Sounding = Starting | Speaking | MakingUnheard | Replaying | Paused
+Activity = Idle | Loading | LoadFailed | Working | Sounding | MadeUnheard
+
+
+def words(activity: Activity) -> str:
+    """The activity as the status line says it."""
+    match activity:
+        case Idle(demo):
+            return "ready, with the small demo model: ^g chooses another" if demo else "ready"
+        case Loading(model, fraction, then_speaks):
+            share = "" if fraction is None else f" {fraction:.0%}"
+            then = "speaks as soon as it is loaded" if then_speaks else "esc cancels"
+            return f"loading {model or 'the model'}{share}: {then}"
+        case LoadFailed(why):
+            return f"{why}  ^g: settings"
+        case Working(what):
+            return what + GO_ON
+        case Starting(what):
+            return what + GO_ON if what else "speaking: waiting for the first sound"
+        case Speaking(part, slow):
+            return f"speaking{_part(part)}" + (f": {slow_advice(slow)}" if slow else "")
+        case MakingUnheard(why, part):
+            return f"making it, unheard{_part(part)} (^o saves it): {why}"
+        case Replaying(clip_of):
+            return f"listening to the clip of {clip_of}" if clip_of else "replaying"
+        case Paused():
+            return "paused: F2 goes on, esc stops"
+        case MadeUnheard(why):
+            return f"made, unheard (^o saves it): {why}"
+        case _:
+            assert_never(activity)
+
+
+def _part(part: PassNumber) -> str:
+    return f", part {part.index + 1} of {part.count}" if part.count > 1 else ""
+
+
+class Situation:
+    """The activity and the last remark. `draw(line)` shows whichever came later."""
+
+    def __init__(self, draw: Callable[[str], None]):
+        self._draw = draw
+        self.activity: Activity = Idle()
+        self.remark: str | None = None
+
+    def enter(self, activity: Activity) -> None:
+        """Something begins, goes on or ends."""
+        self.activity, self.remark = activity, None
+        self._draw(words(activity))
+
+    def say(self, remark: str) -> None:
+        """A word that stays until something happens."""
+        self.remark = remark
+        self._draw(remark)
+
+    def sound_ended(self, then: Idle | MadeUnheard) -> None:
+        """A remark made meanwhile stays, and so does what began meanwhile, such as the loading of a model."""
+        if isinstance(self.activity, Sounding):
+            self.activity = then
+            if self.remark is None:
+                self._draw(words(then))

@@ -1,0 +1,270 @@
+"""The sound of the main screen: it is made, replayed, paused and silenced here, drawn and counted while it is heard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from textual.timer import Timer
+
+from s2mlx.results import CANCELLED, LENGTH, ended_at_once
+
+from ..engine.protocols import SpeechEngine
+from ..jobs import Job
+from ..speaking.audible import Audible, Replay
+from ..speaking.live_utterance import LiveUtterance, SpeechFrames, SpeechMade, SpeechUnheard
+from ..speaking.sentence_follower import SentenceFollower
+from ..speaking.spoken_audio import Script, SpokenAudio
+from ..widgets.editor import Editor
+from ..widgets.status_line import Figures, StatusLine
+from ..widgets.waveform import Waveform
+from .activity import (
+    Idle,
+    MadeUnheard,
+    MakingUnheard,
+    PassNumber,
+    Paused,
+    Replaying,
+    Situation,
+    Sounding,
+    Speaking,
+    Starting,
+)
+from .base import AppScreen
+from .sound_saver import SoundToSave
+
+TICK = 1 / 20  # seconds between looks at the output
+
+
+class SpeechControl:
+    """Draws on `wave`, marks the sentence being heard in `editor`, counts on `status`, tells `situation` how it goes.
+
+    The screen hands it the messages of its utterances; `changed()` is called whenever sound begins or ends.
+    """
+
+    def __init__(
+        self,
+        screen: AppScreen,
+        wave: Waveform,
+        editor: Editor,
+        status: StatusLine,
+        situation: Situation,
+        changed: Callable[[], None],
+    ):
+        self._screen, self._situation, self._changed = screen, situation, changed
+        self._wave, self._editor, self._status = wave, editor, status
+        self.audible: Audible | None = None  # what is heard, or about to be
+        self.latest: LiveUtterance | None = None  # its messages still count after its sound has ended
+        self.audio: SpokenAudio | None = None  # of the utterance last spoken, or being spoken
+        self._follower: SentenceFollower | None = None
+        self._doing: Sounding = Starting()  # what the sound is about, paused or not
+        self.ticking: Timer | None = None
+
+    def mounted(self) -> None:
+        """The screen is there: its clock may run."""
+        self.ticking = self._screen.set_interval(TICK, self.tick, pause=True)
+
+    @property
+    def has_audio(self) -> bool:
+        return self.audio is not None and bool(self.audio.samples)
+
+    @property
+    def is_live(self) -> bool:
+        """An utterance is being made or heard for the first time."""
+        return isinstance(self.audible, LiveUtterance)
+
+    # what the user asks for
+
+    def speak(self, engine: SpeechEngine, script: Script) -> None:
+        self.silence()
+        app, rate = self._screen.app, engine.sample_rate
+        utterance = LiveUtterance(
+            app.studio,
+            engine,
+            script,
+            app.voices.load,
+            lambda: app.open_output(rate),
+            self._screen.post_message,
+        )
+        self._follower = None
+        self.latest, self.audio = utterance, SpokenAudio(script, rate)
+        self._wave.clear(rate)
+        self._start(utterance, Starting())
+
+    def replay(self, begin: float = 0.0) -> None:
+        """The last utterance again, from `begin` seconds on."""
+        if self.audio is None or not self.audio.samples:
+            self._situation.say("nothing to replay yet: ^s speaks the text")
+        else:
+            self.play(self.audio.whole(), self.audio.rate, begin)
+
+    def play(self, samples: np.ndarray, rate: int, begin: float = 0.0, clip_of: str | None = None) -> None:
+        """Play samples float32 [n] from `begin` seconds on; `clip_of`: the voice whose clip they are."""
+        self.silence()
+        self._wave.show(samples, rate)
+        rest = samples[int(begin * rate) :]
+        self._start(Replay(rest, lambda: self._screen.app.open_output(rate), begin), Replaying(clip_of))
+
+    def pause(self) -> None:
+        """Hold the sound where it is, or go on; making goes on meanwhile."""
+        output = self.audible.output if self.audible else None
+        if output is None:
+            return
+        if output.paused:
+            output.resume()
+            self._situation.enter(self._doing)
+        else:
+            output.pause()
+            self._situation.enter(Paused())
+
+    def silence(self) -> None:
+        """Stop whatever sounds, now."""
+        if self.audible:
+            self.audible.stop()
+            self._ended(self.audible)
+
+    def to_save(self) -> tuple[str, Callable[[Job], SoundToSave]] | None:
+        """The last utterance for `SoundSaver.save`: its text, and its sound once it is complete."""
+        utterance = self.latest
+        if utterance is None or not self.has_audio:
+            return None
+
+        def sound(job: Job) -> SoundToSave:
+            if not utterance.ended.is_set():
+                job.report(None, "the file is written when the speech is complete")
+            audio = utterance.complete(job)
+            return SoundToSave(audio.whole(), audio.rate, audio.all_codes(), audio.finish_reason == CANCELLED)
+
+        return utterance.script.text, sound
+
+    # how it goes
+
+    def _start(self, audible: Audible, doing: Sounding) -> None:
+        self.audible, self._doing = audible, doing
+        audible.job = self._screen.app.jobs.start(
+            "sound",
+            audible.run,
+            done=lambda result: self._ended(audible),
+            failed=lambda error: self._failed(audible, error),
+            progressed=lambda share, note: self._situation.enter(Starting(note)),
+        )
+        self._situation.enter(doing)
+        if self.ticking:
+            self.ticking.resume()
+        self._changed()
+
+    def _failed(self, audible: Audible, error: BaseException) -> None:
+        if audible is self.audible:
+            self._ended(audible)
+            self._screen.app.complain(error)
+
+    def _ended(self, audible: Audible) -> None:
+        if audible is not self.audible:
+            return
+        self.audible = None
+        if self.ticking:
+            self.ticking.pause()
+        self._wave.complete()
+        self._wave.play_at(None)
+        self._editor.mark(None)
+        unheard = audible.unheard if isinstance(audible, LiveUtterance) else None
+        self._situation.sound_ended(MadeUnheard(self._explain(unheard)) if unheard else Idle())
+        self.show_figures()
+        self._changed()
+
+    def tick(self) -> None:
+        """Look at the output and draw what is heard now."""
+        audible = self.audible
+        if audible is None or audible.output is None:
+            return
+        output = audible.output
+        heard, lead = output.position, output.lead
+        position = audible.begin + heard
+        buffering = self.is_live and heard == 0 and lead > 0
+        self._wave.play_at(
+            position, f"buffering {lead:.1f} of {output.prebuffer:.1f} s" if buffering else f"buffer {lead:.1f} s"
+        )
+        if (
+            self._follower
+            and self.audio
+            and self.audio.script.text == self._editor.text
+            and heard > 0
+            and self._wave.envelope.seconds >= position
+        ):
+            self._editor.mark(self._follower.at(position))
+        self.show_figures(lead, output.underruns)
+
+    def frames_came(self, event: SpeechFrames) -> None:
+        utterance, chunk, audio = event.utterance, event.chunk, self.audio
+        if utterance is not self.latest or audio is None:
+            return
+        audio.add(chunk)
+        self._wave.extend(chunk.samples)
+        self._follower = utterance.follower
+        self._follower.heard(
+            chunk.part, chunk.span, len(chunk.samples) / chunk.sample_rate, chunk.finish_reason is not None
+        )
+        if utterance is not self.audible:
+            return
+        part, pace = PassNumber(chunk.part, chunk.parts), audio.pace
+        if utterance.unheard:
+            self._doing = MakingUnheard(self._explain(utterance.unheard), part)
+        else:
+            self._doing = Speaking(part, pace if pace and pace > 1 else None)
+        if not (utterance.output and utterance.output.paused):
+            self._situation.enter(self._doing)
+        if utterance.output is None:
+            self.show_figures()
+
+    def was_made(self, event: SpeechMade) -> None:
+        audio = event.audio
+        self._screen.app.remember(audio)
+        if event.utterance is not self.latest:
+            return
+        self.audio = audio
+        self._wave.complete(audio.whole())
+        self.show_figures()
+        self._changed()
+        if audio.finish_reason == LENGTH:
+            self._situation.say(
+                f"the limit of {audio.stats.frames} frames ended the speech, not the model: raise max frames in the "
+                "settings, ^g"
+            )
+        elif not audio.stats.frames and audio.finish_reason != CANCELLED:
+            self._situation.say(str(ended_at_once("try another seed, or min frames 20 in the settings, ^g")))
+
+    def goes_unheard(self, event: SpeechUnheard) -> None:
+        if event.utterance is self.audible:
+            self._situation.enter(MakingUnheard(self._explain(event.error)))
+
+    def _explain(self, error: BaseException) -> str:
+        return self._screen.app.explain(error)
+
+    def show_figures(self, lead: float | None = None, gaps: int = 0) -> None:
+        app, audio = self._screen.app, self.audio
+        engine, stats = app.loader.engine, audio.stats if audio else None
+        memory = max(stats.peak_memory if stats else 0, engine.memory if engine else 0) or None
+        output = self.audible.output if self.audible else None
+        place = Figures(
+            lead=lead,
+            underruns=gaps,
+            memory=memory,
+            model=engine.name if engine else "",
+            device=(output.device_name if output else None) or app.settings.output or "default output",
+        )
+        if audio is None or stats is None or not stats.frames:
+            self._status.show(place)
+            return
+        pace = audio.pace
+        # the whole is for what is too short to have a pace
+        whole = stats.rtf if self.latest and self.latest.ended.is_set() else None
+        self._status.show(
+            replace(
+                place,
+                first_audio=stats.first_audio,
+                rtf=whole if pace is None else pace,
+                steady=pace is not None,
+                frames=stats.frames,
+            )
+        )

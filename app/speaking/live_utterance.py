@@ -1,0 +1,147 @@
+"""One utterance on its way from the text to the ear, on a job's thread. It posts typed messages of how it goes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from textual.message import Message
+
+from s2mlx.errors import S2Error
+from s2mlx.results import CANCELLED, LENGTH, STOP, AudioChunk
+
+from ..engine.protocols import SoundOutput, SpeechEngine, Studio
+from ..jobs import Job, JobCancelled
+from .audible import Audible, drain
+from .sentence_follower import SentenceFollower
+from .spoken_audio import Script, SpokenAudio
+
+_WORST_LAST = (STOP, LENGTH, CANCELLED)
+AMPLE = 60.0  # seconds: the lead of who hears nothing; pieces are the largest then, and the engine does not wait
+
+
+class SpeechFrames(Message):
+    """More sound exists."""
+
+    def __init__(self, utterance: LiveUtterance, chunk: AudioChunk):
+        super().__init__()
+        self.utterance, self.chunk = utterance, chunk
+
+
+class SpeechMade(Message):
+    """The engine is done; what was made may still be playing."""
+
+    def __init__(self, utterance: LiveUtterance, audio: SpokenAudio):
+        super().__init__()
+        self.utterance, self.audio = utterance, audio
+
+
+class SpeechUnheard(Message):
+    """The loudspeaker refused or vanished; the making goes on without it."""
+
+    def __init__(self, utterance: LiveUtterance, error: Exception):
+        super().__init__()
+        self.utterance, self.error = utterance, error
+
+
+class LiveUtterance(Audible):
+    """Runs a script through the engine into an output.
+
+    `load_voice(name, engine, job)` and `open_output()` are called on the job's thread and may raise S2Error.
+    `follower`, which says what sentence is heard, is there before the first message.
+    """
+
+    follower: SentenceFollower
+    unheard: Exception | None = None  # why, when the loudspeaker refused or vanished
+
+    def __init__(
+        self,
+        studio: Studio,
+        engine: SpeechEngine,
+        script: Script,
+        load_voice: Callable[[str, SpeechEngine, Job], Any],
+        open_output: Callable[[], SoundOutput],
+        post: Callable[[Message], Any],
+    ):
+        super().__init__()
+        self.engine, self.script = engine, script
+        self._studio, self._load_voice, self._open_output, self._post = studio, load_voice, open_output, post
+        self._expected = 0.0  # seconds of the whole, estimated
+        self._audio = SpokenAudio(script, engine.sample_rate)
+        self.ended = threading.Event()  # the engine is done with it
+
+    def complete(self, job: Job) -> SpokenAudio:
+        """What was made, for another job; waits until nothing more comes. Raises JobCancelled when that job is."""
+        while not self.ended.wait(0.05):
+            if job.cancel.is_set():
+                raise JobCancelled
+        return self._audio
+
+    def run(self, job: Job) -> SpokenAudio:
+        """Make the speech and play it."""
+        self.job = job
+        try:
+            audio = self._make(job)
+        finally:
+            if self._audio.samples:
+                self._audio.whole()
+            self.ended.set()
+        self._post(SpeechMade(self, audio))
+        if self.output and not job.cancel.is_set():
+            self._try(partial(drain, self.output, job))
+        return audio
+
+    def _make(self, job: Job) -> SpokenAudio:
+        text, estimate = self.script.text, self._studio.estimate_seconds
+        self._expected = estimate(text)
+        self.follower = SentenceFollower(text, self._studio.sentences(text), estimate)
+        audio = self._audio
+        audio.when = time.strftime("%Y-%m-%dT%H:%M:%S")
+        voice = [self._load_voice(name, self.engine, job) for name in self.script.names] or None
+        self._try(self._open)
+        reasons = []
+        stream = self.engine.stream(text, voice=voice, options=self.script.options, cancel=job.cancel, lead=self._lead)
+        try:
+            for chunk in stream:
+                audio.add(chunk)
+                if chunk.finish_reason:
+                    reasons.append(chunk.finish_reason)
+                self._try(partial(self._play, chunk))
+                self._post(SpeechFrames(self, chunk))
+                if job.cancel.is_set():
+                    break
+        finally:
+            close = getattr(stream, "close", None)
+            if close:
+                close()
+        cancelled = job.cancel.is_set() or not reasons
+        audio.finish_reason = CANCELLED if cancelled else max(reasons, key=_WORST_LAST.index)
+        return audio
+
+    def _lead(self) -> float:
+        return AMPLE if self.unheard or self.output is None else self.output.lead
+
+    def _open(self) -> None:
+        self.output = self._open_output()
+
+    def _play(self, chunk: AudioChunk) -> None:
+        if self.output is None or self.unheard:
+            return
+        if self.output.error:
+            raise self.output.error
+        if chunk.stats.rtf is not None:
+            self.output.set_rtf(chunk.stats.rtf, self._expected)
+        if len(chunk.samples):
+            self.output.play(chunk.samples)
+
+    def _try(self, step: Callable[[], Any]) -> None:
+        """A device may fail at any step; the utterance is worth more than the device."""
+        try:
+            step()
+        except (S2Error, OSError) as error:
+            if not self.unheard:
+                self.unheard = error
+                self._post(SpeechUnheard(self, error))
