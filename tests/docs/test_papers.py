@@ -11,6 +11,7 @@ from .markdown import ROOT, papers
 # The app's and those of s2mlx; their inner folders are told of in their room's paper.
 ROOMS = [ROOT / "app", ROOT / "s2mlx", *sorted(path.parent for path in (ROOT / "s2mlx").glob("*/__init__.py"))]
 _NAMED = re.compile(r"`([\w/.*-]+\.(?:py|metal|pyi|md))`")
+_SPOKEN_OF = re.compile(r"(?<![\w/.*-])([\w/.*-]+\.(?:py|metal|pyi))\b")  # also without backticks
 _LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)\)")
 
 
@@ -29,7 +30,7 @@ def test_every_file_has_its_line_in_the_paper_of_its_room(room):
 
 @pytest.mark.parametrize("paper", papers(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_a_paper_names_is_there(paper):
-    for name in named(paper):
+    for name in named(paper) | set(_SPOKEN_OF.findall(paper.read_text(encoding="utf-8"))):
         found = [*ROOT.glob(name), *(ROOT / "s2mlx").glob(name)] if paper.parent == ROOT else paper.parent.rglob(name)
         assert list(found) or (ROOT / name).exists() or (ROOT / "s2mlx" / name).exists(), f"{paper}: {name}"
     for link in _LINK.findall(paper.read_text(encoding="utf-8")):
