@@ -1,0 +1,1 @@
+"""The model, the devices and the voices, as the app uses them."""

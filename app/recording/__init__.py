@@ -1,0 +1,1 @@
+"""From the microphone to a take."""
