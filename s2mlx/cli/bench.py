@@ -64,12 +64,17 @@ def configure(parser) -> None:
         action="store_true",
         help="only print what each published file of S2 Pro needs, and for which Mac it is",
     )
+    parser.option(
+        "--convert",
+        action="store_true",
+        help="only measure what converting S2 Pro to each type takes on this machine (a few seconds each)",
+    )
     model.add_manners(parser, json="print one JSON object with all figures (a list of them for several types)")
 
 
 def run(args, console) -> int:
-    if args.chips or args.files:
-        return _computed(args)
+    if args.chips or args.files or args.convert:
+        return _about_s2_pro(args, console)
     for name in ("frames", "prompt", "layers"):
         if getattr(args, name) < 1:
             raise UsageError(f"--{name} must be at least 1")
@@ -129,15 +134,20 @@ def _measured(path: Path, args, console) -> dict:
     return found
 
 
-def _computed(args) -> int:
-    """Tables that need no model, for they are worked out."""
-    asked = "chips" if args.chips else "files"
+def _about_s2_pro(args, console) -> int:
+    """Tables that need no model."""
+    asked = next(name for name in ("chips", "files", "convert") if getattr(args, name))
     if idle := args.given - {asked, "json", "debug", "quiet"}:
-        raise UsageError(f"--{asked} measures nothing: leave out --{sorted(idle)[0].replace('_', '-')}")
+        raise UsageError(f"--{asked} measures no model: leave out --{sorted(idle)[0].replace('_', '-')}")
     if args.name is not None:
         raise UsageError(f"--{asked} is about S2 Pro: leave out {args.name}")
-    from ..bench import machine
+    from ..bench import converting, machine
 
+    if args.convert:
+        found = converting.table(lambda what: console.progress(f"measuring: {what} ..."))
+        console.clear()
+        print(json.dumps(found) if args.json else converting.text(found))
+        return 0
     rows, table = (machine.chips, machine.chips_table) if args.chips else (machine.files, machine.files_table)
     print(json.dumps(rows()) if args.json else table())
     return 0

@@ -1,6 +1,6 @@
 """Convert a model: the official checkpoint, an MLX folder or a GGUF file -> a GGUF file or a packed MLX folder.
 
-S2 Pro in full takes a few minutes. Nothing is written over unless --force says so.
+S2 Pro in full takes some minutes of one core, which all cores share. Nothing is written over unless --force says so.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ def run(args, console) -> int:
     from ..convert import convert
     from ..weights import LICENCE, find_model
 
+    line = _ProgressLine(console)
+
     def announce(plan):
+        line.begin()
         for text in plan.warnings:
             console.warn(text)
         for text in plan.notes:
@@ -46,7 +49,7 @@ def run(args, console) -> int:
         args.type,
         force=args.force,
         on_plan=announce,
-        on_progress=_ProgressLine(console).show,
+        on_progress=line.show,
         hold=uninterrupted,
     )
     taken = time.monotonic() - began
@@ -78,11 +81,15 @@ class _ProgressLine:
     """A line that says how far it is, how fast, and how long it will take; a few times a second."""
 
     def __init__(self, console):
-        self._console, self._began, self._next = console, None, 0.0
+        self._console, self._began, self._next = console, 0.0, 0.0
+
+    def begin(self) -> None:
+        """The work begins now: what was read before is not its pace."""
+        self._began = time.monotonic()
+        self._next = self._began + 0.5
 
     def show(self, done: int, total: int) -> None:
         now = time.monotonic()
-        self._began = self._began or now
         if now < self._next:
             return
         self._next = now + 0.2

@@ -20,7 +20,7 @@ from ..weights.facts import is_s2_pro
 from ..weights.official import MAX_JSON, config_json
 from ..weights.packed import OWN
 from . import Converted
-from .encode import Progress, chunks, workers
+from .encode import Pieces, Progress, workers
 from .output import Output, synced
 from .safetensors_writer import header
 from .source import PAPERS, Source
@@ -64,8 +64,9 @@ def write_folder(source: Source, target: Path, type: str, force: bool, on_plan, 
         for name, tensors in files.items():
             with open(output.folder / name, "xb") as file:
                 file.write(heads[name][0])
+                pieces = Pieces(tensors, pool)
                 for planned in tensors:
-                    _write(file, planned, chunks(planned, pool), progress)
+                    _write(file, planned, pieces.of(planned), progress)
                 assert file.tell() == len(heads[name][0]) + heads[name][1], name
                 synced(file)
         for name, data in small.items():

@@ -12,7 +12,7 @@ from ..weights.block_formats import FLOATS
 from ..weights.facts import is_s2_pro
 from ..weights.gguf_file import MAX_HEADER
 from . import Converted
-from .encode import Progress, chunks, workers
+from .encode import Pieces, Progress, workers
 from .gguf_writer import header, padding, value
 from .output import Output
 from .source import Source
@@ -69,9 +69,10 @@ def file_type(type: str) -> LlamaFileType:
 
 def _write_tensors(file, made: Plan, pool, on_progress) -> None:
     progress = Progress(made.source_bytes, on_progress)
+    pieces = Pieces(made.tensors, pool)
     for planned in made.tensors:
         written = 0
-        for part, read in chunks(planned, pool):
+        for part, read in pieces.of(planned):
             written += file.write(part)
             progress.add(read)
         assert written == planned.nbytes, (planned.name, written)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from gguf import quants
@@ -17,7 +20,9 @@ from . import kquants
 from .types import TensorPlan
 
 _T = GGMLQuantizationType
-PIECE = 1 << 17  # weights converted at a time: its arrays stay in the cache
+# Weights converted at a time: few enough for their arrays to stay in the cache, enough for what Python does between
+# two operations, one thread at a time, to be next to nothing.
+PIECE = 1 << 18
 COPY = 4 << 20  # bytes copied at a time
 HELD = 32 << 20  # bytes of a tensor that stay in memory once they are read
 _LARGEST_HALF = 65504
@@ -26,39 +31,61 @@ _LARGEST_HALF = 65504
 @contextmanager
 def workers():
     """Threads that convert pieces; NumPy lets them run at the same time. At the end what is under way is waited for."""
-    pool = ThreadPoolExecutor(_processors())
+    pool = ThreadPoolExecutor(processors())
     try:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def chunks(planned: TensorPlan, pool: ThreadPoolExecutor) -> Iterator[tuple[np.ndarray, int]]:
-    """(rows to write, uint8 [rows, row_bytes], and bytes read for them), in order. Few pieces are open at any time.
+class Piece(NamedTuple):
+    """Some rows of a tensor on their way. made: waits for them as they are to be written, uint8 [rows, row_bytes].
+    read: bytes of the source that they were. last: whether the tensor ends with them."""
 
-    Raises `ModelError` where a weight is not finite or too large for the type.
-    """
-    tensor, used = planned.tensor, _Used(planned.tensor.region)
-    try:
-        data = tensor.rows
-        if planned.same:
-            step = max(COPY * len(data) // tensor.nbytes, 1)
-            for at in range(0, len(data), step):
-                yield (part := data[at : at + step]), part.nbytes
-                used.add(part.nbytes)
-            return
-        step, open_pieces = max(PIECE // tensor.shape[-1], 1), deque()
-        for at in range(0, len(data), step):
-            part = data[at : at + step]
-            open_pieces.append((pool.submit(convert, part, tensor.type, planned.kind, planned.name), part.nbytes))
-            if len(open_pieces) > 2 * _processors():
-                future, read = open_pieces.popleft()
-                yield future.result(), read
+    made: Callable[[], np.ndarray]
+    read: int
+    last: bool
+
+
+class Pieces:
+    """Tensors in their new types, one after the other. The workers go on with the next tensor while one ends; few
+    pieces are open at any time."""
+
+    def __init__(self, tensors: Iterable[TensorPlan], pool: ThreadPoolExecutor):
+        self._begun = _pieces(tensors, pool)
+        self._open: deque[Piece] = deque()
+
+    def of(self, planned: TensorPlan) -> Iterator[tuple[np.ndarray, int]]:
+        """(rows to write, bytes read for them) of the next tensor, which `planned` must be.
+
+        Raises `ModelError` where a weight is not finite or too large for the type.
+        """
+        region = planned.tensor.region
+        used, last = _Used(region), False
+        try:
+            while not last:
+                self._open.extend(islice(self._begun, 2 * processors() - len(self._open)))
+                made, read, last = self._open.popleft()
+                yield made(), read
                 used.add(read)
-        for future, read in open_pieces:
-            yield future.result(), read
-    finally:
-        tensor.region.release()
+        finally:
+            region.release()
+
+
+def _pieces(tensors: Iterable[TensorPlan], pool: ThreadPoolExecutor) -> Iterator[Piece]:
+    for planned in tensors:
+        tensor, data = planned.tensor, planned.tensor.rows
+        columns, rows = tensor.shape[-1], len(data)
+        step = max(COPY * rows // tensor.nbytes if planned.same else PIECE // columns, 1)
+        for at in range(0, rows, step):
+            part, last = slice(at, at + step), at + step >= rows
+            read = tensor.nbytes // rows * (min(at + step, rows) - at)
+            if planned.same:
+                yield Piece(partial(data.__getitem__, part), read, last)
+            else:
+                yield Piece(
+                    pool.submit(convert, data[part], tensor.type, planned.kind, planned.name).result, read, last
+                )
 
 
 class Progress:
@@ -99,5 +126,6 @@ def convert(data: np.ndarray, kind: GGMLQuantizationType, target: GGMLQuantizati
     return np.ascontiguousarray(made).view(np.uint8).reshape(len(x), -1)
 
 
-def _processors() -> int:
+def processors() -> int:
+    """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -8,7 +8,7 @@ import pytest
 
 import s2mlx
 from s2mlx import bench
-from s2mlx.bench import first_audio, inventory, machine, pretend, report, synthetic, weights
+from s2mlx.bench import converting, first_audio, inventory, machine, pretend, report, synthetic, weights
 from s2mlx.cli.main import main
 from s2mlx.config import ModelConfig
 from s2mlx.networks.load import load_model
@@ -110,6 +110,28 @@ def test_the_full_shape_is_s2_pro_but_for_its_layers():
     fast = sum(n for name, n in count.items() if name.startswith(("fast_layers.", "fast_output")))
     assert body == pytest.approx(3.63e9, rel=2e-3) and fast == pytest.approx(0.414e9, rel=2e-3)
     assert synthetic.full().config.codec == ModelConfig().codec
+
+
+def test_what_converting_takes_is_worked_out_from_a_little_of_it(monkeypatch, capsys):
+    """Here with a clock of its own: each type at the pace that was found for it, over as many weights as S2 Pro has."""
+    paces = {"F16": (1e-9, 2e-9), "Q8_0": (1e-8, 2e-8)}
+    monkeypatch.setattr(converting, "_pace", lambda kind: paces.get(kind.name, (1e-7, 2e-7)))
+    assert main(["bench", "--convert", "--json"]) == 0
+    rows = {row["type"]: row for row in json.loads(capsys.readouterr().out)}
+    weights = sum(part.size for part in inventory.tensors(ModelConfig()))
+    matrices = sum(part.size for part in inventory.tensors(ModelConfig()) if part.matrix)
+    assert rows["f16"]["seconds"] == pytest.approx(weights * 1e-9)
+    assert rows["q8_0"]["seconds"] == pytest.approx(matrices * 1e-8 + (weights - matrices) * 1e-9)
+    assert all(row["core_seconds"] == pytest.approx(2 * row["seconds"]) and row["cores"] >= 1 for row in rows.values())
+    assert main(["bench", "--convert"]) == 0
+    assert f"| q8_0 | 5.6 GB | 0 min {rows['q8_0']['seconds']:02.0f} s |" in capsys.readouterr().out
+    assert main(["bench", "--convert", "--frames", "3"]) == 2
+
+
+def test_the_pace_of_a_type_is_measured(monkeypatch):
+    monkeypatch.setattr(converting, "_LEAST", 0.01)
+    taken, worked = converting._pace(converting.T.Q8_0)
+    assert worked > 0 and taken > 0
 
 
 def test_bounds_follow_from_the_bytes():

@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -95,3 +97,45 @@ def test_help_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
     assert not set(done.stdout.split("MODULES")[1].split()) & {"numpy", "mlx", "gguf", "tokenizers"}
+
+
+def test_the_time_that_is_left(monkeypatch):
+    """By the pace since the work began: not by what was read before, and not before there is a pace."""
+    from s2mlx.cli import convert
+
+    now, shown = [100.0], []
+    monkeypatch.setattr(convert.time, "monotonic", lambda: now[0])
+    line = convert._ProgressLine(SimpleNamespace(progress=shown.append))
+    line.begin()
+    line.show(1, 1000)
+    assert shown == []
+    now[0] = 110.0
+    line.show(250_000_000, 1_000_000_000)
+    assert shown == ["25 % of 1.0 GB, 25 MB/s, 30.0 s left"]
+    now[0] = 110.1
+    line.show(260_000_000, 1_000_000_000)
+    assert len(shown) == 1
+
+
+def test_a_tensor_does_not_wait_for_the_end_of_the_one_before(tmp_path, monkeypatch):
+    """The workers have pieces of the next one already: else all but one of them idle at every end."""
+    from s2mlx.convert import encode
+
+    begun, waiting = [], []
+
+    class Pool:
+        def submit(self, call, data, kind, target, name):
+            begun.append(name)
+            return SimpleNamespace(result=lambda: waiting.append(list(begun)) or data)
+
+    region = SimpleNamespace(release=lambda *_: None)
+    tensor = lambda rows: SimpleNamespace(
+        rows=np.zeros((rows, 8), np.uint8), shape=(rows, 4), nbytes=8 * rows, type=None, region=region
+    )
+    plan = [SimpleNamespace(name=name, tensor=tensor(2), kind=None, same=False) for name in "abc"]
+    monkeypatch.setattr(encode, "PIECE", 4)
+    monkeypatch.setattr(encode, "processors", lambda: 2)
+    pieces = encode.Pieces(plan, Pool())
+    made = [[read for _, read in pieces.of(planned)] for planned in plan]
+    assert made == [[8, 8]] * 3 and begun == ["a", "a", "b", "b", "c", "c"]
+    assert waiting[0] == ["a", "a", "b", "b"]
