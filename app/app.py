@@ -223,7 +223,7 @@ class S2App(App[int]):
                 engine = self.loader.engine
                 if engine and entry.model_name and entry.model_name != engine.name:
                     self.notify(f"It was made with {entry.model_name}; with {engine.name} it will sound different.")
-                self.main.speak(entry.text, entry.voices, entry.request())
+                self.main.speak(entry.text, entry.voices, entry.speech_options())
 
         self.main.speech.silence()
         self.push_screen(HistoryScreen(), back)

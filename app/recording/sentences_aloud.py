@@ -30,8 +30,8 @@ def languages() -> list[tuple[str, str]]:
     return [(_NAMES.get(code, code), code) for code in written.languages()]
 
 
-def sentence(language: str, turn: int = 0, longest: float = math.inf) -> str:
-    """A sentence of that language, English when there is none; `turn` walks through them. `longest`: seconds of a
+def sentence(language: str, number: int = 0, longest: float = math.inf) -> str:
+    """A sentence of that language, English when there is none; `number` walks through them. `longest`: seconds of a
     voice that the model follows."""
     of = written.sentences_to_read(language, longest)
-    return of[turn % len(of)]
+    return of[number % len(of)]

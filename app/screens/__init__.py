@@ -1,1 +1,1 @@
-"""The app's screens, one a file."""
+"""The app's screens and dialogs, and the parts of the larger ones."""

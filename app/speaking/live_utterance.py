@@ -11,7 +11,7 @@ from typing import Any
 from textual.message import Message
 
 from s2mlx.errors import S2Error
-from s2mlx.results import CANCELLED, LENGTH, STOP, AudioChunk
+from s2mlx.results import CANCELLED, AudioChunk, worst
 
 from ..engine.protocols import SoundOutput, SpeechEngine, Studio
 from ..jobs import Job, JobCancelled
@@ -19,7 +19,6 @@ from .audible import Audible, drain
 from .sentence_follower import SentenceFollower
 from .spoken_audio import Script, SpokenAudio
 
-_WORST_LAST = (STOP, LENGTH, CANCELLED)
 AMPLE = 60.0  # seconds: the lead of who hears nothing; pieces are the largest then, and the engine does not wait
 
 
@@ -95,7 +94,8 @@ class LiveUtterance(Audible):
         return audio
 
     def _make(self, job: Job) -> SpokenAudio:
-        text, estimate = self.script.text, self._studio.estimate_seconds
+        text, rate = self.script.text, self.script.options.rate
+        estimate = lambda words: self._studio.estimate_seconds(words) / rate
         self._expected = estimate(text)
         self.follower = SentenceFollower(text, self._studio.sentences(text), estimate)
         audio = self._audio
@@ -117,8 +117,7 @@ class LiveUtterance(Audible):
             close = getattr(stream, "close", None)
             if close:
                 close()
-        cancelled = job.cancel.is_set() or not reasons
-        audio.finish_reason = CANCELLED if cancelled else max(reasons, key=_WORST_LAST.index)
+        audio.finish_reason = CANCELLED if job.cancel.is_set() else worst(reasons)
         return audio
 
     def _lead(self) -> float:

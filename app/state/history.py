@@ -44,7 +44,7 @@ class HistoryEntry:
     finish_reason: str = "stop"
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
-    def request(self) -> Options:
+    def speech_options(self) -> Options:
         """The options that make this utterance again, its seed included."""
         return Options(**self.options).replace(seed=self.seed)
 
@@ -80,11 +80,11 @@ class History:
         self.folder, self.keep = folder, keep
         self._write_audio, self._read_audio = write_audio, read_audio
 
-    def add(self, utterance: HistoryEntry, samples: np.ndarray, rate: int) -> None:
+    def add(self, entry: HistoryEntry, samples: np.ndarray, rate: int) -> None:
         """Keep an utterance; the sound first, so that an entry never lacks it. Raises OSError, AudioError."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._write_audio(self._sound(utterance), samples, rate)
-        write_json(self.folder / f"{utterance.id}.json", dataclasses.asdict(utterance) | {"rate": rate})
+        self._write_audio(self._sound(entry), samples, rate)
+        write_json(self.folder / f"{entry.id}.json", dataclasses.asdict(entry) | {"rate": rate})
         for old in self.entries()[self.keep :]:
             self.remove(old)
 
@@ -92,23 +92,23 @@ class History:
         found = [_read(path) for path in self.folder.glob("*.json")]
         return sorted((u for u in found if u is not None), key=lambda u: u.when, reverse=True)
 
-    def sound(self, utterance: HistoryEntry) -> tuple[np.ndarray, int]:
+    def sound(self, entry: HistoryEntry) -> tuple[np.ndarray, int]:
         """samples float32 [n], rate. Raises AudioError when the sound is gone."""
-        path = self._sound(utterance)
+        path = self._sound(entry)
         if not path.exists():
             raise AudioError("the sound of this utterance is gone; speak it again with the same seed")
-        notes = read_json(self.folder / f"{utterance.id}.json")
+        notes = read_json(self.folder / f"{entry.id}.json")
         rate = notes.get("rate") if isinstance(notes, dict) else None
         if not isinstance(rate, int) or not 0 < rate <= 768_000:
             rate = 44100
         return self._read_audio(path, rate), rate
 
-    def remove(self, utterance: HistoryEntry) -> None:
-        for path in (self.folder / f"{utterance.id}.json", self._sound(utterance)):
+    def remove(self, entry: HistoryEntry) -> None:
+        for path in (self.folder / f"{entry.id}.json", self._sound(entry)):
             path.unlink(missing_ok=True)
 
-    def _sound(self, utterance: HistoryEntry) -> Path:
-        return self.folder / f"{utterance.id}.flac"
+    def _sound(self, entry: HistoryEntry) -> Path:
+        return self.folder / f"{entry.id}.flac"
 
 
 def _read(path: Path) -> HistoryEntry | None:
@@ -118,11 +118,11 @@ def _read(path: Path) -> HistoryEntry | None:
         return None
     try:
         fields = {name: read(stored[name]) for name, read in _FIELDS.items() if name in stored}
-        utterance = HistoryEntry(**fields, id=path.stem)
-        utterance.request()
+        entry = HistoryEntry(**fields, id=path.stem)
+        entry.speech_options()
     except (TypeError, ValueError, OverflowError, S2Error):
         return None
-    return utterance
+    return entry
 
 
 def _a(kind: type | tuple[type, ...]) -> Callable[[Any], Any]:

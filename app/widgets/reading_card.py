@@ -26,7 +26,7 @@ class ReadingCard(Vertical):
     def __init__(self, language: str, words: str | None = None, longest: float = math.inf, **kwargs: Any):
         """`words` stand instead of a sentence of that language. longest: seconds of a voice that the model follows."""
         super().__init__(**kwargs)
-        self._turn, self._longest = 0, longest
+        self._number, self._longest = 0, longest
         known = [code for _, code in languages()]
         self.language = language if language in known else known[0]
         self._area = WrappedText(
@@ -46,7 +46,7 @@ class ReadingCard(Vertical):
         self._area.border_title = TITLE if self.size.width >= len(TITLE) + 24 else TITLE.partition(",")[0]
 
     def _sentence(self) -> str:
-        return sentence(self.language, self._turn, self._longest)
+        return sentence(self.language, self._number, self._longest)
 
     @property
     def words(self) -> str:
@@ -54,7 +54,7 @@ class ReadingCard(Vertical):
 
     def next(self) -> None:
         """Another sentence of the language."""
-        self._turn += 1
+        self._number += 1
         self._area.load_text(self._sentence())
 
     @on(Select.Changed)
@@ -62,7 +62,7 @@ class ReadingCard(Vertical):
         event.stop()
         if event.value == self.language:
             return
-        self.language, self._turn = str(event.value), 0
+        self.language, self._number = str(event.value), 0
         if not self.fixed:
             self._area.load_text(self._sentence())
         self.post_message(self.LanguageChosen(self.language))

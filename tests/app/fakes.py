@@ -138,7 +138,7 @@ class FakePlayer:
         self.blocks.append(samples)
 
     def set_rtf(self, rtf, expected_seconds):
-        self.rtf = rtf
+        self.rtf, self.expected_seconds = rtf, expected_seconds
 
     def finish(self):
         self.finished = True

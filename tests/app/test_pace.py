@@ -8,7 +8,7 @@ from s2mlx_app.widgets.status_line import StatusLine
 from s2mlx.errors import DeviceError
 from s2mlx.request.schedule import Schedule
 
-from .conftest import running, until
+from .conftest import TEXT, running, until
 
 
 def figures(app):
@@ -52,6 +52,15 @@ async def test_nothing_is_called_slow_for_how_it_begins(make_app, studio, monkey
         studio.engine.gate.release(100)
         await until(pilot, lambda: not app.jobs.running)
         assert shown in figures(app) and "slower" not in " ".join(said)
+
+
+async def test_faster_speech_is_expected_to_be_shorter(make_app, studio):
+    app = make_app(rate=2.0)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.engine.requests[0].options.rate == 2.0
+        assert studio.players[0].expected_seconds == studio.estimate_seconds(TEXT) / 2
 
 
 async def test_without_a_listener_the_pieces_grow(make_app, studio):
