@@ -76,6 +76,14 @@ class CodecConfig:
         return 1 + self.residual_codebooks
 
 
+# As the model's card lists them.
+S2_PRO_LANGUAGES = tuple(
+    "zh en ja ko es pt ar ru fr de sv it tr no nl cy eu ca da gl ta hu fi pl et hi la ur th vi jw bn yo sl cs sw nn he "
+    "ms uk id kk bg lv my tl sk ne fa af el bo hr ro sn mi yi am be km is az sd br sq ps mn ht ml sr sa te ka bs pa lt "
+    "kn si hy mr as gu fo".split()
+)
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """A whole speaking model. `codec` is None in a file without one; `slow`/`fast` are None in a codec-only file."""
@@ -98,6 +106,8 @@ class ModelConfig:
     pass_seconds: float = 30.0  # longest stretch of speech it makes in one pass
     reference_seconds: float = math.inf  # longest clip of a voice it follows; more is cut off, with its words
     dialogue: bool = True  # whether it takes several speakers and earlier turns in one prompt
+    languages: tuple[str, ...] = S2_PRO_LANGUAGES  # ISO 639 codes
+    tags: bool = True  # whether `[laugh]` in the text is done rather than left out
 
 
 def _product(values) -> int:

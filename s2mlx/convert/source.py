@@ -169,4 +169,6 @@ def _own_keys(c: ModelConfig) -> dict:
         keys |= {"s2mlx.speech.pass_seconds": c.pass_seconds, "s2mlx.speech.dialogue": c.dialogue}
     if c.reference_seconds != usual.reference_seconds:
         keys["s2mlx.speech.reference_seconds"] = c.reference_seconds
+    if (c.languages, c.tags) != (usual.languages, usual.tags):
+        keys |= {"s2mlx.speech.languages": " ".join(c.languages), "s2mlx.speech.tags": c.tags}
     return keys

@@ -208,7 +208,16 @@ def _trained_for(keys) -> dict:
         pass_seconds=seconds,
         reference_seconds=reference,
         dialogue=keys.flag("s2mlx.speech.dialogue", ModelConfig.dialogue),
+        languages=_languages(keys),
+        tags=keys.flag("s2mlx.speech.tags", ModelConfig.tags),
     )
+
+
+def _languages(keys) -> tuple[str, ...]:
+    codes = keys.text("s2mlx.speech.languages", " ".join(ModelConfig.languages)).split()
+    if not 1 <= len(codes) <= 1000 or not all(len(c) in (2, 3) and c.isascii() and c.islower() for c in codes):
+        keys.fail(f"its languages {' '.join(codes)!r:.60} are no ISO 639 codes such as 'en de'")
+    return tuple(codes)
 
 
 def _check_tokens(config: ModelConfig, path):

@@ -34,6 +34,8 @@ def source(folder):
             "s2mlx.sampling.temperature": 0.5,
             "s2mlx.speech.dialogue": False,
             "s2mlx.speech.reference_seconds": 6.0,
+            "s2mlx.speech.languages": "en de",
+            "s2mlx.speech.tags": False,
         },
     )
 

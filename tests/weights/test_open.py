@@ -308,4 +308,17 @@ def test_the_bundled_model_says_what_it_was_trained_for():
     with open_checkpoint(find_model(DEMO).path) as checkpoint:
         c = checkpoint.config
     assert (c.pass_seconds, c.reference_seconds, c.dialogue) == (7.0, 6.0, False)
+    assert (c.languages, c.tags) == (("en",), False)
     assert c.sampling.temperature == pytest.approx(0.3) and c.sampling.top_k == 10
+
+
+def test_what_a_model_speaks(path):
+    usual = config(path)
+    assert usual.tags and {"en", "zh", "ja", "de", "fo"} < set(usual.languages) and len(usual.languages) == 83
+    said = config(path, metadata={"s2mlx.speech.languages": "en  yue", "s2mlx.speech.tags": False})
+    assert said.languages == ("en", "yue") and not said.tags
+
+
+@pytest.mark.parametrize("codes", ["", " ", "EN", "english", "en,de", "é"])
+def test_languages_that_are_no_codes(path, codes):
+    refused(path, "no ISO 639 codes", metadata={"s2mlx.speech.languages": codes})
