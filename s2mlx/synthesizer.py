@@ -15,6 +15,7 @@ from .config import ModelConfig
 from .errors import AudioError, GenerationError, UsageError, VoiceError
 from .options import Options
 from .results import CANCELLED, Audio, AudioChunk, Tally, corrected, ended_at_once
+from .text import clean_text, has_words
 from .voices.clips import read_clip
 from .voices.voice import Voice
 from .weights.catalog import FoundModel, find_model
@@ -136,13 +137,14 @@ class Synthesizer:
 
     def clone(self, clip, transcript: str, *, name: str = "", cancel: threading.Event | None = None) -> Voice:
         """A voice from a clip (a path, or samples float32 [n] or [n, channels] and their rate) and its words."""
-        if not isinstance(transcript, str) or not transcript.strip():
+        transcript = clean_text(transcript).strip() if isinstance(transcript, str) else ""
+        if not has_words(transcript):
             raise VoiceError("a clip needs its transcript: the words it speaks")
         from .audio.rates import resample
 
         samples = resample(*read_clip(clip), self.sample_rate)
         codes = self.codec.encode(samples, cancel=cancel)
-        return Voice(codes, transcript.strip(), self.sample_rate, self.config.codebook_size, name)
+        return Voice(codes, transcript, self.sample_rate, self.config.codebook_size, name)
 
     def warm_up(self) -> None:
         """Build the Metal kernels and bring in the weights that the first request would wait for, by a few frames that

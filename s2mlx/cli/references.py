@@ -84,8 +84,10 @@ def _speakers(numbers: list[str]) -> str:
 
 
 def check_transcript(text: str, what: str) -> None:
-    if not text.strip():
-        raise UsageError(f"{what} is empty; give the words spoken in the clip")
+    from ..text import clean_text, has_words
+
+    if not has_words(clean_text(text)):
+        raise UsageError(f"{what} {'has no words' if text.strip() else 'is empty'}; give the words spoken in the clip")
     check_unicode(text, what)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from ..errors import UsageError
-from ..text import split_passes
+from ..text.controls import clean_with_places
+from ..text.splitting import split_passes
+from ..text.words import has_words
 
 # The seed of pass i is the request's plus i times this (2^64 / golden ratio): far apart, and pass 0 keeps its own.
 _SEED_STRIDE = 0x9E3779B97F4A7C15
@@ -13,7 +16,7 @@ _SEED_STRIDE = 0x9E3779B97F4A7C15
 
 @dataclass(frozen=True)
 class PlannedPass:
-    """One pass: `text` is what the model is given, `span` where it stands in the request's text."""
+    """One pass: `text` is what the model is given, `span` where it stands in the text that was given."""
 
     index: int
     text: str
@@ -25,13 +28,25 @@ class PlannedPass:
         return (request_seed + self.index * _SEED_STRIDE) % 2**64
 
 
-def plan_passes(text: str, max_seconds: float = 30.0) -> list[PlannedPass]:
-    """Passes in order, of at most about so many seconds of speech, those without a word left out."""
-    spans = split_passes(text, max_seconds)
-    worded = [s for s in spans if text[s.begin : s.end].strip()]
-    if not worded:
-        raise UsageError("there is no text to speak")
-    return [
-        PlannedPass(i, s.words(text), (s.begin, s.end), s.pause_after and i + 1 < len(worded), s.speaker)
-        for i, s in enumerate(worded)
-    ]
+def plan_passes(text: str, max_seconds: float = 30.0, can_say: Callable[[str], bool] = has_words) -> list[PlannedPass]:
+    """Passes in order, of at most about so many seconds of speech.
+
+    Control sequences are left out of what is said, not of the spans. A pass that `can_say` refuses is a pause at most.
+    Raises `UsageError` if that leaves nothing."""
+    clean, places = clean_with_places(text)
+    passes: list[PlannedPass] = []
+    silent = False
+    for span in split_passes(clean, max_seconds):
+        words = span.words(clean)
+        if not can_say(words):
+            silent = True
+            continue
+        if passes and silent:
+            passes[-1] = replace(passes[-1], pause_after=True)
+        silent = False
+        begin = places[span.begin] if span.begin else 0
+        passes.append(PlannedPass(len(passes), words, (begin, places[span.end]), span.pause_after, span.speaker))
+    if not passes:
+        raise UsageError("there is nothing to say: the text has no words that this model can speak")
+    passes[-1] = replace(passes[-1], pause_after=False)
+    return passes

@@ -13,8 +13,10 @@ import numpy as np
 
 from ..config import ModelConfig
 from ..errors import UsageError, VoiceError
-from ..text.marks import SPEAKER_TAG
+from ..text.controls import clean_text
+from ..text.marks import SPEAKER_TAG, spell_speakers
 from ..text.tokenizer import Tokenizer
+from ..text.words import has_words
 from ..voices.voice import Voice
 
 
@@ -51,7 +53,7 @@ def build_prompt(
     history: earlier turns, oldest first, each with the frames the model answered.
     Raises `UsageError` for a text without words, `VoiceError` for a reference that this model cannot use.
     """
-    if not SPEAKER_TAG.sub("", text).strip():
+    if not has_words(text, config.tags):
         raise UsageError("there is no text to speak")
     columns = _Columns(tokenizer, config)
     columns.control("<|im_start|>").text("system\n")
@@ -82,13 +84,14 @@ def _user(columns: _Columns, text: str) -> None:
 
 def _tagged(index: int, voice: Voice, config: ModelConfig) -> str:
     voice.check(config)
-    if not SPEAKER_TAG.sub("", voice.transcript).strip():
+    transcript = spell_speakers(clean_text(voice.transcript))
+    if not has_words(transcript):
         called = f"voice {voice.name!r}" if voice.name else f"reference {index + 1}"
         raise VoiceError(
             f"{called} has no transcript, and the model cannot use a voice without the words it speaks; "
             "make it again with them"
         )
-    return voice.transcript if SPEAKER_TAG.search(voice.transcript) else f"<|speaker:{index}|>{voice.transcript}"
+    return transcript if SPEAKER_TAG.search(transcript) else f"<|speaker:{index}|>{transcript}"
 
 
 def frame_columns(codes: np.ndarray, config: ModelConfig) -> np.ndarray:

@@ -9,6 +9,7 @@ each turn by itself, in its speaker's voice.
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -24,16 +25,19 @@ from ..networks.generate_batch import generate_batch
 from ..networks.load import Model
 from ..options import Options
 from ..results import CANCELLED, AudioChunk, Stats
+from ..text.marks import SPEAKER_TAG, TAG
+from ..text.words import has_words
 from ..voices.voice import Voice
 from ..weights.storage import machine_memory
 from .passes import PlannedPass, plan_passes
 from .prefix_cache import PrefixCache
-from .prompt import SPEAKER_TAG, Prompt, Turn, build_prompt, frame_columns
+from .prompt import Prompt, Turn, build_prompt, frame_columns
 from .reference import References
 from .schedule import PIECES, Schedule, largest_piece
 
 _PREFIX_BYTES = 512 << 20
 _POLL = 0.05  # seconds
+_ASCII_WORD = re.compile(r"\b[A-Za-z0-9]+\b")
 # Passes at once, if memory allows: the Fast-AR's first step then has 8 rows, which one launch of our kernels takes.
 DEFAULT_BATCH = 4
 _PASS = 1536  # positions of a pass and its prompt: half a minute of speech in an average voice
@@ -61,9 +65,18 @@ class Engine:
         lead: Callable[[], float] | None = None,
     ) -> Iterator[AudioChunk]:
         """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says."""
-        passes = plan_passes(text, self.model.config.pass_seconds)
+        passes = plan_passes(text, self.model.config.pass_seconds, self._can_say)
         voices = [self.references.fit(voice) for voice in voices]
         return _RequestRun(self, voices, options, seed, keep_going, lead, len(passes)).chunks(passes)
+
+    def _can_say(self, words: str) -> bool:
+        """Whether anything of a pass is heard; without a word the model would speak those of its voice's clip."""
+        tags = self.model.config.tags
+        if not has_words(words, tags):
+            return False
+        words = (SPEAKER_TAG if tags else TAG).sub("", words)
+        # A tokenizer may have nothing for whole scripts. For ASCII each has; a book of it need not be read here.
+        return _ASCII_WORD.search(words) is not None or bool(self.model.tokenizer.encode(words))
 
     def warm_up(self, keep_going: Callable[[], bool]) -> None:
         """Every kind of step and every size of piece that speaking takes, once."""
@@ -118,7 +131,6 @@ class _RequestRun:
 
     def _borrow(self, text: str, codes: np.ndarray, passes: list[PlannedPass]) -> None:
         """Speak on in this voice, if that leaves half of the context to each pass that follows."""
-        text = text.replace("\0", "")  # which a transcript cannot hold
         voices = [Voice(codes, text, self.codec.config.sample_rate, self.config.codebook_size)]
         longest = max(passes, key=lambda p: len(p.text))
         prompt = build_prompt(self.model.tokenizer, self.config, longest.text, voices)

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, cast
 
 from ..errors import UsageError
 from ..options import KNOBS, Options
+from ..text import clean_text, has_words
 from .refused import Refused
 
 MOST_CHARACTERS = 16_384  # OpenAI allows 4096
@@ -84,7 +85,7 @@ def _why_not(name: str) -> str:
 
 def _text(fields: Fields) -> str:
     text = _string(fields, "input")
-    if text is None or not text.strip():
+    if text is None or not has_words(clean_text(text)):
         raise _wrong("input", "there is nothing to say: give the text as input")
     if len(text) > MOST_CHARACTERS:
         raise _wrong(

@@ -7,3 +7,4 @@ from .sentences import split_sentences as split_sentences
 from .splitting import Span as Span
 from .splitting import split_passes as split_passes
 from .splitting import split_turns as split_turns
+from .words import has_words as has_words

@@ -6,6 +6,7 @@ A break is the place just before a character; white space after a sentence belon
 from __future__ import annotations
 
 import enum
+import unicodedata
 
 import regex
 
@@ -53,6 +54,7 @@ _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]+")
 _NO_INITIAL = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
 _QUOTE = regex.compile(r"[\"'\p{Pf}」』»]")
 _CLINGS = regex.compile(r"[\p{GCB=Extend}\p{GCB=SpacingMark}\p{GCB=ZWJ}]")
+_VIRAMA = 9  # its class among combining characters
 _COUNTING = BEFORE_NUMBER | BEFORE_COUNT
 _WRAPPED = 50  # characters; a line this long that ends in no mark was broken by its width
 
@@ -85,8 +87,10 @@ def sentence_breaks(text: str) -> dict[int, Strength]:
 
 
 def clings(text: str, at: int) -> bool:
-    """Whether the character at `at` continues the one before: a mark, a joiner, the second half of a line end."""
-    return _CLINGS.match(text, at) is not None or text[at - 1 : at + 1] == "\r\n"
+    """Whether the character at `at` continues the one before: a mark, a joiner, what stands behind a virama, the second
+    half of a line end."""
+    joined = at > 0 and unicodedata.combining(text[at - 1]) == _VIRAMA
+    return joined or _CLINGS.match(text, at) is not None or text[at - 1 : at + 1] == "\r\n"
 
 
 def _with_words(text: str, breaks: dict[int, Strength]) -> dict[int, Strength]:

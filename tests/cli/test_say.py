@@ -48,6 +48,12 @@ def test_nothing_to_say_at_a_keyboard(run, tts):
     assert result.code == 2 and "nothing to say" in result.error and not tts.loaded
 
 
+@pytest.mark.parametrize("text", ["🙂", "...", "---", "***", "\x1b[31m\x1b[0m", "<|speaker:1|>…"])
+def test_a_text_without_words_is_nothing_to_say(run, tts, text):
+    for result in (run("say", "--", text), run("say", stdin=text.encode())):
+        assert result.code == 2 and "nothing to say" in result.error and "no words" in result.error and not tts.loaded
+
+
 def test_text_and_file_exclude_each_other(run, tts, monkeypatch, tmp_path, player):
     assert run("say", "-f", "x.txt", "Hello").code == 2
     monkeypatch.setenv("S2MLX_FILE", "x.txt")

@@ -18,7 +18,7 @@ from s2mlx.request.prompt import Turn
 from s2mlx.request.run import Engine, _RequestRun
 from s2mlx.synthesizer import _load
 from s2mlx.voices import Voice
-from s2mlx.weights.catalog import find_model
+from s2mlx.weights.catalog import DEMO, find_model
 from tests import goldens
 from tests.synthetic import make_model
 
@@ -395,3 +395,29 @@ def test_what_had_ended_behind_a_cancelled_pass_is_kept(model, voice, monkeypatc
     whole = [chunk.part for chunk in chunks if chunk.finish_reason == "stop"]
     assert whole == kept and [c.part for c in chunks if c.finish_reason == "cancelled"] == [1]
     assert sum(chunk.frames for chunk in chunks if chunk.part == 2) == (2 if 2 in kept else 0)
+
+
+@pytest.mark.parametrize("text", ["🙂", "***", "[laugh]", "<|speaker:0|>[laugh]", "天亮", "\x1b[1m\x1b[0m"])
+def test_what_the_bundled_model_has_no_words_for_is_nothing_to_say(bundled, text):
+    """With nothing before it, it spoke the words of its voice's clip."""
+    with pytest.raises(S2Error, match="nothing to say"):
+        list(bundled.stream(text, seed=1))
+
+
+@pytest.fixture(scope="module")
+def bundled():
+    with s2mlx.load(DEMO) as tts:
+        yield tts
+
+
+def test_a_lone_tag_is_meant_for_a_model_with_tags(model):
+    chunks, codes = say(Engine(model), "[laugh]", [], Options(min_frames=2, max_frames=2))
+    assert codes.shape[1] == 2
+
+
+def test_what_a_model_has_no_words_for_is_a_pause_in_a_longer_text(bundled):
+    text = "<|speaker:0|>Yes.<|speaker:0|>天亮之前<|speaker:0|>No."
+    chunks = list(bundled.stream(text, seed=1, voice=["nora"], max_frames=30, pause_ms=100))
+    ends = [c for c in chunks if c.finish_reason]
+    assert [text[slice(*c.span)] for c in ends] == ["<|speaker:0|>Yes.", "<|speaker:0|>No."]
+    assert not ends[0].samples[-2205:].any() and ends[1].parts == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from s2mlx.text import split_sentences
 from s2mlx.text.marks import SPEAKER_TAG
@@ -30,6 +30,7 @@ def test_corpus(script, marked):
 
 
 @given(ANY_TEXT)
+@example("0。्क")
 @settings(max_examples=600, deadline=None)
 def test_any_text(text):
     spans = split_sentences(text)
