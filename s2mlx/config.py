@@ -6,8 +6,10 @@ The defaults are S2 Pro's, taken for a key that a file leaves out.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from .errors import ModelError
 from .options import Sampling
 
 
@@ -109,8 +111,15 @@ class ModelConfig:
     languages: tuple[str, ...] = S2_PRO_LANGUAGES  # ISO 639 codes
     tags: bool = True  # whether `[laugh]` in the text is done rather than left out
 
+    @property
+    def transformers(self) -> tuple[TransformerConfig, TransformerConfig]:
+        """Slow-AR and Fast-AR. `ModelError` for a codec-only file."""
+        if self.slow is None or self.fast is None:
+            raise ModelError(f"{self.name} holds only a codec: it can encode and decode, not speak")
+        return self.slow, self.fast
 
-def _product(values) -> int:
+
+def _product(values: Iterable[int]) -> int:
     n = 1
     for v in values:
         n *= v

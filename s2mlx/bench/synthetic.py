@@ -16,7 +16,9 @@ import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from ..config import ModelConfig
-from ..weights.keys import size_keys
+from ..convert.as_gguf import type_keys
+from ..convert.gguf_writer import header, padding, value
+from ..weights.keys import published_keys
 from ..weights.mixes import type_of
 from . import inventory
 from .inventory import RandomTensor
@@ -107,25 +109,26 @@ def _narrow(config: ModelConfig, name: str, *, layers: int, fast_layers: int, rv
 def write_model(folder, shape: Shape, seed: int = 0) -> Path:
     """Write the model into an existing folder; the path of its GGUF file."""
     path = Path(folder) / "model.gguf"
-    config, rng, writer = shape.config, np.random.default_rng(seed), gguf.GGUFWriter(path, "fish-speech")
-    writer.add_name(config.name)
-    for key, value in size_keys(config).items():
-        adder = {bool: "add_bool", int: "add_uint32", float: "add_float32", tuple: "add_array"}[type(value)]
-        getattr(writer, adder)(key, value)
+    config, rng = shape.config, np.random.default_rng(seed)
     parts = [
         (part, type_of(part.name, shape.type, config) if part.matrix else T.F16) for part in inventory.tensors(config)
     ]
-    for part, kind in parts:
-        block, size = GGML_QUANT_SIZES[kind]
-        writer.add_tensor_info(part.name, part.shape, np.dtype(np.float16), part.size // block * size, raw_dtype=kind)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_ti_data_to_file()
-    for part, kind in parts:
-        writer.write_tensor_data(_matrix(rng, part, kind) if part.matrix else _small(rng, part))
-    writer.close()
+    sizes = [part.size // GGML_QUANT_SIZES[kind][0] * GGML_QUANT_SIZES[kind][1] for part, kind in parts]
+    tensors = [(part.name, part.shape, kind, size) for (part, kind), size in zip(parts, sizes)]
+    with open(path, "wb") as file:
+        file.write(header(_keys(shape, {kind for _, kind in parts}), tensors))
+        for (part, kind), size in zip(parts, sizes):
+            file.write((_matrix(rng, part, kind) if part.matrix else _small(rng, part)).data)
+            file.write(bytes(padding(size)))
     (path.parent / "tokenizer.json").write_text(json.dumps(inventory.tokenizer(config)), encoding="utf-8")
     return path
+
+
+def _keys(shape: Shape, kinds: set[T]) -> dict[str, bytes]:
+    """Those of a published file of these sizes, without what is said there of its author and licence."""
+    keys = published_keys(shape.config, audio_pad=shape.config.semantic_begin - 1)
+    words = [key for key in keys if key.startswith("general.") and key not in ("general.architecture", "general.name")]
+    return {key: value(x) for key, x in keys.items() if key not in words} | type_keys(shape.type, kinds)
 
 
 def _matrix(rng, part: RandomTensor, kind: T) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..errors import ModelError, UsageError
-from ..weights import KNOWN, LICENCE
+from ..weights import KNOWN, LICENCE, parts_of
 from . import model
 from .terminal import size
 
@@ -69,7 +69,7 @@ def _fetch(repository: str, file: str | None, console) -> str:
     sizes = {entry.rfilename: entry.size or 0 for entry in found}
     there = list(sizes)
     console.clear()
-    ggufs = sorted(name for name in there if name.endswith(".gguf"))
+    ggufs = sorted(name for name in there if name.endswith(".gguf") and str(parts_of(name)[0]) == name)
     if file is None and len(ggufs) > 1:
         names = ", ".join(f"{repository}:{name}" for name in ggufs)
         raise UsageError(f"{repository} holds several models, name one: {names}")
@@ -85,8 +85,9 @@ def _fetch(repository: str, file: str | None, console) -> str:
         hf_hub_download(repository, "tokenizer.json")
     else:
         console.warn(f"{repository} has no tokenizer.json; give one with --tokenizer")
-    _announce(console, f"{repository}:{file}", sizes[file])
-    return hf_hub_download(repository, file)
+    parts = [str(part) for part in parts_of(file)]  # of a model in several files, all
+    _announce(console, f"{repository}:{file}", sum(sizes.get(part, 0) for part in parts))
+    return [hf_hub_download(repository, part) for part in parts][0]
 
 
 def _bound(session) -> None:

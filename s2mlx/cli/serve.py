@@ -7,11 +7,19 @@ import os
 import re
 import threading
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from . import model, references
 from .interrupts import terminated
+from .parser import Parser
+from .terminal import Console
+
+if TYPE_CHECKING:
+    from ..synthesizer import Synthesizer
+    from ..voices import Voice, VoiceLibrary
 
 _KEY = "S2MLX_SERVE_API_KEY"
 _EPILOG = """\
@@ -32,7 +40,7 @@ GET /v1/models, /v1/audio/models, /v1/audio/voices, /health. A client that close
 """
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     parser.epilog = _EPILOG
     parser.option(
         "--host",
@@ -69,7 +77,7 @@ def configure(parser) -> None:
     model.add_manners(parser)
 
 
-def run(args, console) -> int:
+def run(args: argparse.Namespace, console: Console) -> int:
     from ..server.access import Access
     from ..server.listener import Server
     from ..server.service import Service
@@ -112,21 +120,16 @@ def run(args, console) -> int:
     return 0
 
 
-def _default_voice(library, spec: str | None):
+def _default_voice(library: VoiceLibrary, spec: str | None) -> tuple[Voice | None, Path | None]:
     """The voice that -v means, and, of one given by a path, where its clip would lie."""
-    from ..voices import CLIP, VOICE, VoiceFiles, is_path
+    from ..voices import clip_of_file, is_path
 
     if not spec:
         return None, None
-    voice, path = library.resolve(spec), Path(spec).expanduser()
-    if not is_path(spec):
-        return voice, None
-    if path.name == VOICE and (path.parent / CLIP).is_file():  # a library's folder
-        return voice, path.parent / CLIP
-    return voice, VoiceFiles.at(path).clip
+    return library.resolve(spec), clip_of_file(Path(spec).expanduser()) if is_path(spec) else None
 
 
-def _names(tts, given: str | None) -> tuple[str, tuple[str, ...]]:
+def _names(tts: Synthesizer, given: str | None) -> tuple[str, tuple[str, ...]]:
     """What the model is called, and what else it answers to."""
     path = Path(tts.path)
     if path.suffix == ".gguf":
@@ -136,7 +139,7 @@ def _names(tts, given: str | None) -> tuple[str, tuple[str, ...]]:
     return name, tuple(filter(None, (tts.name, given)))
 
 
-def _reporters(console, debug: bool):
+def _reporters(console: Console, debug: bool) -> tuple[Callable[[str], None], Callable[[BaseException], None]]:
     """log(text) and fault(exception), for any thread."""
     lock = threading.Lock()
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..config import CodecConfig
 from ..errors import NotFiniteError
 from ..layers.causal_conv import StreamState
+from ..layers.scope import Scope
 from .decoder import Decoder
 from .encoder import Encoder
 from .quantizer import Codebooks, Downsampler, Upsampler
@@ -31,9 +32,9 @@ class CodecStream:
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """The next frames, int32 [num_codebooks, F], F >= 0 -> their samples float32 [F * frame_samples]. Raises
         `NotFiniteError`."""
-        samples = self._codec._decode(mx.array(np.ascontiguousarray(codes)), self._state)
-        mx.eval(samples, self._state.arrays)
-        samples = np.array(samples)
+        made = self._codec._decode(mx.array(np.ascontiguousarray(codes)), self._state)
+        mx.eval(made, self._state.arrays)
+        samples = np.array(made)
         if not np.isfinite(samples).all():
             raise NotFiniteError(self._codec.name)
         return samples
@@ -42,7 +43,7 @@ class CodecStream:
 class Codec:
     def __init__(
         self,
-        scope,
+        scope: Scope,
         config: CodecConfig,
         *,
         rope_dtype: mx.Dtype = mx.bfloat16,

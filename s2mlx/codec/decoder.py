@@ -6,13 +6,14 @@ import mlx.core as mx
 
 from ..config import CodecConfig
 from ..layers.causal_conv import CausalConv, CausalTransposedConv, Snake, StreamState
+from ..layers.scope import Scope
 from .units import residual_units
 
 
 class DecoderBlock:
     """snake, transposed conv (k = 2 * stride) that halves the width, 3 residual units."""
 
-    def __init__(self, scope, stride: int):
+    def __init__(self, scope: Scope, stride: int):
         scope = scope.within("block")
         self.snake, self.conv = Snake(scope.within("0")), CausalTransposedConv(scope.within("1.conv"), stride)
         self.units = residual_units(scope, 2)
@@ -25,7 +26,7 @@ class DecoderBlock:
 
 
 class Decoder:
-    def __init__(self, scope, config: CodecConfig):
+    def __init__(self, scope: Scope, config: CodecConfig):
         scope = scope.within("model")
         self.first = CausalConv(scope.within("0.conv"))
         self.blocks = [DecoderBlock(scope.within(str(i + 1)), rate) for i, rate in enumerate(config.decoder_rates)]

@@ -8,13 +8,14 @@ import mlx.core as mx
 
 from ..config import CodecConfig, TransformerConfig
 from ..layers.causal_conv import CausalConv, Snake, StreamState
+from ..layers.scope import Scope
 from .units import WindowTransformer, residual_units
 
 
 class EncoderBlock:
     """3 residual units, snake, strided conv (k = 2 * stride) that doubles the width, then transformer layers if any."""
 
-    def __init__(self, scope, stride: int, transformer: TransformerConfig | None, rope_dtype: mx.Dtype):
+    def __init__(self, scope: Scope, stride: int, transformer: TransformerConfig | None, rope_dtype: mx.Dtype):
         scope = scope.within("block")
         self.units = residual_units(scope, 0)
         self.snake, self.conv = Snake(scope.within("3")), CausalConv(scope.within("4.conv"), stride=stride)
@@ -28,7 +29,7 @@ class EncoderBlock:
 
 
 class Encoder:
-    def __init__(self, scope, config: CodecConfig, rope_dtype: mx.Dtype):
+    def __init__(self, scope: Scope, config: CodecConfig, rope_dtype: mx.Dtype):
         scope = scope.within("block")
         self.first = CausalConv(scope.within("0.conv"))
         self.blocks, width = [], config.encoder_dim

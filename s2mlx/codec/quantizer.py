@@ -12,11 +12,12 @@ import mlx.core as mx
 from ..config import CodecConfig
 from ..layers.causal_conv import CausalConv, CausalTransposedConv, StreamState
 from ..layers.matmul import matmul
+from ..layers.scope import Scope
 from .units import ConvNeXt, WindowTransformer
 
 
 class VectorQuantizer:
-    def __init__(self, scope):
+    def __init__(self, scope: Scope):
         self.in_proj = mx.contiguous(scope.array("in_proj.weight")[..., 0].T)  # [latent, 8]
         self.out_proj = mx.contiguous(scope.array("out_proj.weight")[..., 0].T)  # [8, latent]
         self.in_bias, self.out_bias = scope.array("in_proj.bias"), scope.array("out_proj.bias")
@@ -41,7 +42,7 @@ class VectorQuantizer:
 class Downsampler:
     """Latents -> one vector a frame: strided convolutions with ConvNeXt blocks, then pre_module."""
 
-    def __init__(self, scope, config: CodecConfig, rope_dtype: mx.Dtype):
+    def __init__(self, scope: Scope, config: CodecConfig, rope_dtype: mx.Dtype):
         at = lambda i: scope.within(f"downsample.{i}")
         self.stages = [
             (CausalConv(at(i).within("0.conv"), stride=factor), ConvNeXt(at(i).within("1")))
@@ -60,7 +61,7 @@ class Downsampler:
 class Upsampler:
     """One vector a frame -> latents for the decoder: post_module, then transposed convolutions with ConvNeXt blocks."""
 
-    def __init__(self, scope, config: CodecConfig, rope_dtype: mx.Dtype):
+    def __init__(self, scope: Scope, config: CodecConfig, rope_dtype: mx.Dtype):
         at = lambda i: scope.within(f"upsample.{i}")
         self.post_module = WindowTransformer(scope.within("post_module"), config.rvq, rope_dtype)
         self.stages = [
@@ -79,7 +80,7 @@ class Upsampler:
 class Codebooks:
     """The semantic codebook and the residual ones."""
 
-    def __init__(self, scope, config: CodecConfig):
+    def __init__(self, scope: Scope, config: CodecConfig):
         self.books = [VectorQuantizer(scope.within("semantic_quantizer.quantizers.0"))]
         self.books += [
             VectorQuantizer(scope.within(f"quantizer.quantizers.{i}")) for i in range(config.residual_codebooks)
@@ -96,7 +97,8 @@ class Codebooks:
 
     def decode(self, codes: mx.array) -> mx.array:
         """codes int32 [num_codebooks, F] -> [F, latent]."""
-        return sum(book.decode(code) for book, code in zip(self.books, codes))
+        first, *others = (book.decode(code) for book, code in zip(self.books, codes))
+        return sum(others, first)
 
 
 def _normalise(x: mx.array) -> mx.array:

@@ -11,6 +11,7 @@ from ..layers.causal_conv import CausalConv, DepthwiseCausalConv, Snake, StreamS
 from ..layers.conv_trial import kernels_win
 from ..layers.elementwise import gelu, scaled_residual
 from ..layers.matmul import matmul
+from ..layers.scope import Scope
 from ..layers.transformer import Transformer
 
 NORM_EPS = 1e-6  # of the LayerNorm in ConvNeXt
@@ -19,7 +20,7 @@ NORM_EPS = 1e-6  # of the LayerNorm in ConvNeXt
 class ResidualUnit:
     """snake, conv k7 dilated, snake, conv k1, skip."""
 
-    def __init__(self, scope, dilation: int):
+    def __init__(self, scope: Scope, dilation: int):
         scope = scope.within("block")
         self.snake1, self.conv1 = Snake(scope.within("0")), CausalConv(scope.within("1.conv"), dilation=dilation)
         self.snake2, self.conv2 = Snake(scope.within("2")), CausalConv(scope.within("3.conv"))
@@ -28,7 +29,7 @@ class ResidualUnit:
         return self.conv2(self.conv1(x, state, snake=self.snake1), state, snake=self.snake2, residual=x)
 
 
-def residual_units(scope, first: int) -> list[ResidualUnit]:
+def residual_units(scope: Scope, first: int) -> list[ResidualUnit]:
     """The three units of an encoder or decoder block, at `first`, `first` + 1, `first` + 2 of its sequence."""
     return [ResidualUnit(scope.within(str(first + i)), dilation) for i, dilation in enumerate((1, 3, 9))]
 
@@ -36,7 +37,7 @@ def residual_units(scope, first: int) -> list[ResidualUnit]:
 class ConvNeXt:
     """depthwise k7, LayerNorm, linear x4, exact GELU, linear, gamma, skip (Liu et al. 2022)."""
 
-    def __init__(self, scope):
+    def __init__(self, scope: Scope):
         self.depthwise = DepthwiseCausalConv(scope.within("dwconv.conv"))
         self.norm_weight, self.norm_bias = scope.array("norm.weight"), scope.array("norm.bias")
         self.up, self.up_bias = _transposed(kept(scope, "pwconv1.weight")), scope.array("pwconv1.bias")
@@ -71,15 +72,16 @@ class ConvNeXt:
 class WindowTransformer:
     """A stack of blocks with window-limited causal attention and a final RMSNorm."""
 
-    def __init__(self, scope, config: TransformerConfig, rope_dtype: mx.Dtype):
-        self.name, self.config = scope.prefix, config
+    def __init__(self, scope: Scope, config: TransformerConfig, rope_dtype: mx.Dtype):
+        assert config.window is not None  # every transformer of the codec has one
+        self.name, self.config, self.window = scope.prefix, config, config.window
         self.stack = Transformer(scope, config, rope_dtype)
         self.norm = scope.array("norm.weight")
 
     def __call__(self, x: mx.array, state: StreamState) -> mx.array:
         cache = state.caches.get(self.name)
         if cache is None:
-            cache = state.caches[self.name] = WindowCache(self.config.layers, self.config.window)
+            cache = state.caches[self.name] = WindowCache(self.config.layers, self.window)
         return mx.fast.rms_norm(self.stack(x, 1, cache), self.norm, self.config.norm_eps)
 
 

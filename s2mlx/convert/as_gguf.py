@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from pathlib import Path
 
-from gguf.constants import GGML_QUANT_VERSION, LlamaFileType
+from gguf.constants import GGML_QUANT_VERSION, GGMLQuantizationType, LlamaFileType
 
-from ..errors import ModelError
+from ..errors import ModelError, UsageError
 from ..weights.block_formats import FLOATS
 from ..weights.facts import is_s2_pro
 from ..weights.gguf_file import MAX_HEADER
@@ -28,6 +29,8 @@ def write_gguf(source: Source, target: Path, type: str, force: bool, on_plan, on
     if source.gguf:
         check_worth(source, made)
     tokenizer, made = source.tokenizer(made)
+    if source.is_part(target):
+        raise UsageError(f"{target} is a part of the source; choose another name")
     output = Output(target, source=source.path, force=force, beside=tokenizer)
     head = _header(source, made)
     total = len(head) + sum(planned.nbytes + padding(planned.nbytes) for planned in made.tensors)
@@ -56,8 +59,13 @@ def _header(source: Source, made: Plan) -> bytes:
 
 def keys(source: Source, made: Plan) -> dict[str, bytes]:
     """The source's metadata, and what tells the types of the file."""
-    found = source.keys() | {"general.file_type": value(int(file_type(made.type)))}
-    if any(planned.kind not in FLOATS for planned in made.tensors):
+    return source.keys() | type_keys(made.type, (planned.kind for planned in made.tensors))
+
+
+def type_keys(type: str, kinds: Iterable[GGMLQuantizationType]) -> dict[str, bytes]:
+    """What tells the types of a file whose tensors are of `kinds`."""
+    found = {"general.file_type": value(int(file_type(type)))}
+    if any(kind not in FLOATS for kind in kinds):
         found["general.quantization_version"] = value(GGML_QUANT_VERSION)
     return found
 

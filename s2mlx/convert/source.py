@@ -8,18 +8,17 @@ from pathlib import Path
 
 from ..config import ModelConfig
 from ..errors import ModelError
-from ..options import Sampling
 from ..text.tokenizer import FILE_NAME, find_tokenizer, load_tokenizer
 from ..weights import open_checkpoint
-from ..weights.facts import LICENCE, is_s2_pro
-from ..weights.gguf_file import MAX_HEADER, MAX_NAME, GGUFFile
-from ..weights.keys import size_keys
+from ..weights.gguf_file import MAX_HEADER, MAX_NAME
+from ..weights.keys import published_keys
 from ..weights.packed import OWN
+from ..weights.part_names import parts_of
+from ..weights.split_gguf import read_gguf
 from .gguf_writer import value
 from .types import Plan
 
 _ANY_MEMORY = 1 << 62  # no network is built of it
-_SECTIONS = ("general.", "fish-speech.", "fish_speech.", "fish_speech.codec.", "s2mlx.")  # as published files have them
 PAPERS = ("LICENSE*", "NOTICE*", "tokenizer_config.json", "special_tokens_map.json", "chat_template*")
 _REPLACED = ("general.file_type", "general.quantization_version", "general.alignment")
 
@@ -30,13 +29,17 @@ class Source:
     def __init__(self, path):
         self.path = Path(path)
         self.checkpoint = open_checkpoint(self.path, memory_limit=_ANY_MEMORY)
-        self.gguf = None if self.path.is_dir() else GGUFFile(self.path)
+        self.gguf = None if self.path.is_dir() else read_gguf(self.path)
         if self.checkpoint.config.slow is None:
             raise ModelError(f"{self.path} holds only a codec, which is never quantized: there is nothing to convert")
 
     @property
     def config(self) -> ModelConfig:
         return self.checkpoint.config
+
+    def is_part(self, path: Path) -> bool:
+        """Whether `path` is one of the files of a GGUF source in several."""
+        return path.exists() and any(part.exists() and part.samefile(path) for part in parts_of(self.path)[1:])
 
     def keys(self) -> dict[str, bytes]:
         """Metadata as a GGUF file has them, without those that tell the types: of a GGUF file its own, to the bit."""
@@ -70,7 +73,7 @@ class Source:
     def plain_keys(self) -> dict:
         """`keys` as plain values, ready for JSON."""
         if not self.gguf:
-            return plain_keys(self.config, self.audio_pad()) | self._words()
+            return published_keys(self.config, self.audio_pad()) | self._words()
         keys = {key: x for key, x in self.gguf.metadata.items() if key not in _REPLACED}
         return {key: x.tolist() if hasattr(x, "tolist") else x for key, x in keys.items()}
 
@@ -108,67 +111,3 @@ def _is_writable(key: str, x) -> bool:
         return isinstance(x, str) and len(key.encode()) <= MAX_NAME and len(x.encode()) <= MAX_HEADER
     except UnicodeEncodeError:
         return False
-
-
-def plain_keys(c: ModelConfig, audio_pad: int) -> dict:
-    """key -> bool, int, float, text or tuple: every key that published files have, from the sizes of the model."""
-    general = {"general.architecture": "fish-speech", "general.name": c.name}
-    if is_s2_pro(c):
-        general |= {
-            "general.basename": "fish-speech-s2-pro",
-            "general.license": "other",
-            "general.license.name": "fish-audio-research-license",
-            "general.description": LICENCE,
-        }
-    sizes = size_keys(c)
-    rest = {
-        "model_type": "dual_ar",
-        "audio_pad_token_id": audio_pad,
-        "tie_word_embeddings": True,
-        "fast_context_length": c.num_codebooks + 1,
-        "fast_tie_word_embeddings": False,
-        "fast_attention_qkv_bias": False,
-        "fast_attention_o_bias": False,
-        "fast_project_in": c.fast_project_in,
-    }
-    if c.codec:
-        rvq = c.codec.rvq
-        rest |= {
-            "codec." + key: x
-            for key, x in {
-                "hop_length": c.codec.hop,
-                "frame_length": c.codec.hop,
-                "quantizer_input_dim": c.codec.latent_dim,
-                "quantizer_type": "downsample_residual_vector_quantize",
-                "encoder_transformer_layers": c.codec.encoder_transformer_layers,
-                # built by no engine, but read by some
-                "decoder_transformer_layers": (4,) + (0,) * (len(c.codec.decoder_rates) - 1),
-                "transformer.block_size": 8192,
-                "transformer.n_local_heads": -1,
-                "rvq_transformer.block_size": 2048,
-                "rvq_transformer.n_layer": rvq.layers,
-                "rvq_transformer.n_local_heads": -1 if rvq.kv_heads == rvq.heads else rvq.kv_heads,
-            }.items()
-        }
-    keys = general | sizes | {"fish_speech." + key: x for key, x in rest.items()} | _own_keys(c)
-    section = lambda key: max(i for i, start in enumerate(_SECTIONS) if key.startswith(start))
-    return dict(sorted(keys.items(), key=lambda item: section(item[0])))
-
-
-def _own_keys(c: ModelConfig) -> dict:
-    """What only our models say of themselves."""
-    usual = ModelConfig()
-    keys = {}
-    if c.sampling != Sampling():
-        keys |= {
-            "s2mlx.sampling.temperature": c.sampling.temperature,
-            "s2mlx.sampling.top_p": c.sampling.top_p,
-            "s2mlx.sampling.top_k": c.sampling.top_k,
-        }
-    if (c.pass_seconds, c.dialogue) != (usual.pass_seconds, usual.dialogue):
-        keys |= {"s2mlx.speech.pass_seconds": c.pass_seconds, "s2mlx.speech.dialogue": c.dialogue}
-    if c.reference_seconds != usual.reference_seconds:
-        keys["s2mlx.speech.reference_seconds"] = c.reference_seconds
-    if (c.languages, c.tags) != (usual.languages, usual.tags):
-        keys |= {"s2mlx.speech.languages": " ".join(c.languages), "s2mlx.speech.tags": c.tags}
-    return keys

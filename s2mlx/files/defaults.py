@@ -15,11 +15,12 @@ from typing import Any
 from ..errors import ModelError, S2Error
 from .atomic import write_bytes
 from .folders import config_dir
+from .locks import locked
 from .plain_text import read_text_file
 
 KEYS = (
-    "model", "memory-limit", "voice", "device", "temperature", "top-p", "top-k", "rate", "max-frames", "pause-ms", "batch",
-    "trim", "normalize",
+    "model", "memory-limit", "voice", "device", "temperature", "top-p", "top-k", "rate", "max-frames", "pause-ms",
+    "batch", "trim", "normalize",
 )  # fmt: skip
 _LARGEST = 1_000_000  # bytes
 _HEAD = "# What s2mlx takes where neither an option nor a variable says otherwise: see `s2mlx config --help`.\n"
@@ -57,24 +58,26 @@ def check_key(key: str) -> None:
 
 def write_default(key: str, value: str | int | float | bool | None) -> None:
     """Set `key`; None removes it. What else the file holds stays, comments too. Raises `S2Error` and `OSError`."""
-    import tomlkit
-
     path = defaults_file()
-    kept = _load(path)
-    if value is None and key not in kept and not (key == "model" and _old_model()):
+    if value is not None or key in _load(path):
+        with locked(path.with_name(path.name + ".lock")):  # two commands at once lose nothing of each other's
+            _rewrite(path, key, value)
+    elif not (key == "model" and _old_model()):
         check_key(key)
-        return
-    if value is not None or key in kept:
-        document = tomlkit.parse(read_text_file(path, _LARGEST) if kept else _HEAD)
-        if value is None:
-            document.remove(key)
-        else:
-            check_key(key)
-            document[key] = value
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(path, tomlkit.dumps(document).encode())
     if key == "model":
         _old_model_file().unlink(missing_ok=True)
+
+
+def _rewrite(path: Path, key: str, value: str | int | float | bool | None) -> None:
+    import tomlkit
+
+    document = tomlkit.parse(read_text_file(path, _LARGEST) if os.path.exists(path) else _HEAD)
+    if value is None:
+        document.pop(key, None)
+    else:
+        check_key(key)
+        document[key] = value
+    write_bytes(path, tomlkit.dumps(document).encode())
 
 
 def _load(path: Path) -> dict[str, Any]:

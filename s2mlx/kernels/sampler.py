@@ -11,6 +11,7 @@ logits with other settings and a second uniform number (VALL-E 2, arXiv:2406.053
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -21,6 +22,9 @@ from . import metal
 
 MAX_TOP_K = 256  # what the kernel's threadgroup memory holds; more than that takes the reference
 _SIMDGROUPS = 16
+
+
+Drawn = tuple[mx.array, mx.array]  # tokens, window
 
 
 class SamplerSettings(NamedTuple):
@@ -41,13 +45,15 @@ def draw(logits: mx.array, uniforms: mx.array, settings: SamplerSettings) -> mx.
 
 def draw_semantic(
     logits: mx.array, uniforms: mx.array, window: mx.array, may_end: mx.array, settings: SamplerSettings
-) -> tuple[mx.array, mx.array]:
+) -> Drawn:
     """logits [B, n], uniforms float32 [B, 2], window int32 [B, w], may_end int32 [B] (0 closes the last column)
     -> tokens int32 [B], window with the token at its end and its oldest gone."""
     return _choose(logits, uniforms, window, may_end, settings, True)
 
 
-def sampler_reference(logits, uniforms, window, may_end, settings, again):
+def sampler_reference(
+    logits: mx.array, uniforms: mx.array, window: mx.array, may_end: mx.array, settings: SamplerSettings, again: bool
+) -> Drawn:
     """Both draws in plain MLX, as `draw_semantic`; without `again` neither the window nor `may_end` is looked at."""
     logits, n = logits.astype(mx.float32), logits.shape[1]
     if again:
@@ -58,7 +64,7 @@ def sampler_reference(logits, uniforms, window, may_end, settings, again):
     values = mx.take_along_axis(logits, order, axis=-1)
     mass = mx.cumsum(mx.exp(values - mx.logsumexp(logits, axis=-1, keepdims=True)), axis=-1)
 
-    def pick(u, temperature, top_p):
+    def pick(u: mx.array, temperature: float, top_p: float) -> mx.array:
         if temperature == 0:
             return order[:, :1].view(mx.int32)
         weight = mx.exp((values - values[:, :1]) / temperature)
@@ -71,12 +77,14 @@ def sampler_reference(logits, uniforms, window, may_end, settings, again):
     first, *second = mx.split(uniforms, 2, axis=1) if again else [uniforms]
     tokens = pick(first, settings.temperature, settings.top_p)
     if again:
-        other = pick(*second, settings.again_temperature, settings.again_top_p)
+        other = pick(second[0], settings.again_temperature, settings.again_top_p)
         tokens = mx.where(mx.any(window == tokens, axis=-1, keepdims=True) & (tokens != n - 1), other, tokens)
     return tokens.squeeze(-1), mx.concatenate([window[:, 1:], tokens], axis=-1)
 
 
-def _choose(logits, uniforms, window, may_end, settings, again):
+def _choose(
+    logits: mx.array, uniforms: mx.array, window: mx.array, may_end: mx.array, settings: SamplerSettings, again: bool
+) -> Drawn:
     arguments = logits, uniforms, window, may_end, SamplerSettings(*settings), again
     key = ("sampler", logits.dtype, window.shape[1], again)
     if 0 < settings.top_k <= MAX_TOP_K and metal.trusted(key, _launch, sampler_reference, lambda: _sample(arguments)):
@@ -87,14 +95,18 @@ def _choose(logits, uniforms, window, may_end, settings, again):
 
 
 @lru_cache(16)  # settings come from strangers
-def _compiled(settings: SamplerSettings, again: bool):
+def _compiled(settings: SamplerSettings, again: bool) -> Callable[[mx.array, mx.array, mx.array, mx.array], Drawn]:
     """The reference with its chains of small operations fused."""
-    return mx.compile(lambda *arrays: sampler_reference(*arrays, settings, again))
+    return mx.compile(
+        lambda logits, uniforms, window, may_end: sampler_reference(logits, uniforms, window, may_end, settings, again)
+    )
 
 
-def _launch(logits, uniforms, window, may_end, settings, again):
+def _launch(
+    logits: mx.array, uniforms: mx.array, window: mx.array, may_end: mx.array, settings: SamplerSettings, again: bool
+) -> Drawn:
     batch, length = window.shape
-    return metal.load("sampler.metal")["sampler"](
+    tokens, window = metal.load("sampler.metal")["sampler"](
         [logits, _settings(settings), uniforms, window, may_end],
         grid=(32 * _SIMDGROUPS, batch, 1),
         threadgroup=(32 * _SIMDGROUPS, 1, 1),
@@ -105,6 +117,7 @@ def _launch(logits, uniforms, window, may_end, settings, again):
         SIMDGROUPS=_SIMDGROUPS,
         LIMIT=MAX_TOP_K,
     )
+    return tokens, window
 
 
 @lru_cache(64)

@@ -1,11 +1,5 @@
 """Keys and values of the past, as explicit objects that the caller holds.
 
-What a transformer asks of one:
-    rotation(rope, heads, batch, length)  once a pass: the rotations of the next positions, in the form `attend` takes
-    attend(layer, qkv, batch, heads, table)   remember k and v; the attention of q over what is visible, rows of
-                                          qkv [B * T, (heads + 2 kv_heads) * head_dim] -> [B * T, heads * head_dim]
-    advance(length)                       at the end of a pass
-
 Where Metal kernels run, a step is one launch from qkv to the mixed values; elsewhere `heads.split` and MLX's attention.
 
 mlx-lm has caches of this kind, but importing them imports transformers: 0.7 s, and 100 MB to install.
@@ -13,15 +7,35 @@ mlx-lm has caches of this kind, but importing them imports transformers: 0.7 s, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
+from typing import Any, Protocol
 
 import mlx.core as mx
 
 from .. import device
 from ..kernels.attention import Past, fast_attention, step_attention
+from .heads import Heads
+from .rope import Rope
 
+Pair = tuple[mx.array, mx.array]  # keys and values
 _STEP = 256  # positions by which a cache grows
 _TAIL = 64  # positions that are copied at every step; as often as this, everything is
+
+
+class Cache(Protocol):
+    """What a transformer asks of the past."""
+
+    def rotation(self, rope: Rope, heads: Heads, batch: int, length: int) -> Any:
+        """Once a pass: the rotations of the next positions, in the form that `attend` takes as its table."""
+
+    def attend(self, layer: int, qkv: mx.array, batch: int, heads: Heads, table: Any) -> mx.array:
+        """Remember k and v; the attention of q over what is visible: rows of qkv
+        [B * T, (heads + 2 kv_heads) * head_dim] -> [B * T, heads * head_dim]."""
+        ...
+
+    def advance(self, length: int) -> None:
+        """At the end of a pass."""
 
 
 class KVCache:
@@ -31,29 +45,28 @@ class KVCache:
 
     On a GPU an array that a running kernel still reads is copied when it is written to (MLX donates a buffer only when
     nobody else holds it), and a step reads the whole past. So the steps of the kernels write to a short `tail`, whose
-    copy costs little; it is merged into keys and values when it is full.
+    copy costs little; it is merged into the body when it is full.
     """
 
     def __init__(self, layers: int, dtype: mx.Dtype = mx.float32, prefix: KVCache | None = None):
         self.dtype, self.prefix = dtype, prefix
-        self.offset = 0 if prefix is None else prefix.offset
-        self.keys: list[mx.array | None] = [None] * layers
-        self.values: list[mx.array | None] = [None] * layers
-        self.tail: list[tuple[mx.array, mx.array] | None] = [None] * layers
-        self.tail_length = 0  # the newest positions, which are not in keys and values
+        self.offset: int = 0 if prefix is None else prefix.offset
+        self.body: list[Pair | None] = [None] * layers
+        self.tail: list[Pair | None] = [None] * layers
+        self.tail_length = 0  # the newest positions, which are not in the body
 
     def fork(self) -> KVCache:
         """A second sequence with the same past. Arrays are the same until one of the two writes, which copies them: the
         fastest to step from."""
-        twin = KVCache(len(self.keys), self.dtype, self.prefix)
-        twin.offset, twin.keys, twin.values = self.offset, _handles(self.keys), _handles(self.values)
-        twin.tail, twin.tail_length = [pair and tuple(_handles(pair)) for pair in self.tail], self.tail_length
+        twin = KVCache(len(self.body), self.dtype, self.prefix)
+        twin.offset, twin.body = self.offset, [pair and _handles(pair) for pair in self.body]
+        twin.tail, twin.tail_length = [pair and _handles(pair) for pair in self.tail], self.tail_length
         return twin
 
     def extend(self) -> KVCache:
         """A sequence that continues this one, which stays as it is and in memory once however many continue it."""
         self._merge_tail()
-        return KVCache(len(self.keys), self.dtype, prefix=self)
+        return KVCache(len(self.body), self.dtype, prefix=self)
 
     def rewind(self, offset: int) -> None:
         """Forget all positions from `offset` on, which is not within the prefix."""
@@ -62,15 +75,14 @@ class KVCache:
 
     @property
     def arrays(self) -> list[mx.array]:
-        tails = [a for pair in self.tail if pair is not None for a in pair]
-        return [a for a in (*self.keys, *self.values, *tails) if a is not None]
+        return [a for pair in (*self.body, *self.tail) if pair is not None for a in pair]
 
     @property
     def nbytes(self) -> int:
         """Bytes of its own, the prefix not counted."""
         return sum(a.nbytes for a in self.arrays)
 
-    def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
+    def rotation(self, rope: Rope, heads: Heads, batch: int, length: int) -> mx.array:
         if self._fused(length):
             if self.tail_length == _TAIL:
                 self._merge_tail()
@@ -79,7 +91,7 @@ class KVCache:
         self._merge_tail()
         return heads.expand(rope.at(self.offset, length), batch)
 
-    def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: mx.array) -> mx.array:
+    def attend(self, layer: int, qkv: mx.array, batch: int, heads: Heads, table: mx.array) -> mx.array:
         if self._fused(qkv.shape[0]):
             return self._step(layer, qkv, heads, table)
         q, k, v = heads.split(qkv, batch, table)
@@ -96,15 +108,14 @@ class KVCache:
     def _fused(self, length: int) -> bool:
         return length == 1 and self.offset > 0 and device.kernels_available()
 
-    def _step(self, layer: int, qkv: mx.array, heads, table: mx.array) -> mx.array:
+    def _step(self, layer: int, qkv: mx.array, heads: Heads, table: mx.array) -> mx.array:
         """One position by the kernel, which reads prefix, body and tail where they lie."""
-        pair = self.tail[layer]
-        prefix = self.prefix and Past(*self.prefix._past(layer), self.prefix.offset)
-        own = self._own_length()
-        body = Past(self.keys[layer], self.values[layer], own) if own else None
+        tail, own, body = self.tail[layer], self._own_length(), self.body[layer]
+        keys, values = tail or (None, None)
         y, k, v = step_attention(
             qkv,
-            *(pair or (None, None)),
+            keys,
+            values,
             self._positions,
             table,
             heads.count,
@@ -112,46 +123,47 @@ class KVCache:
             heads.q_gain,
             heads.k_gain,
             heads.eps,
-            prefix,
-            body,
+            None if self.prefix is None else Past(*self.prefix._past(layer), self.prefix.offset),
+            Past(*body, own) if body is not None and own else None,
         )
         new = k.astype(self.dtype), v.astype(self.dtype)
-        pair = pair or _handles([_empty((*k.shape[:2], _TAIL, k.shape[3]), self.dtype)] * 2)
-        for store, one in zip(pair, new):
+        if tail is None:
+            empty = _empty((*k.shape[:2], _TAIL, k.shape[3]), self.dtype)
+            tail = self.tail[layer] = _handles((empty, empty))
+        for store, one in zip(tail, new):
             store[:, :, self.tail_length : self.tail_length + 1] = one
-        self.tail[layer] = tuple(pair)
         return y
 
     def _own_length(self) -> int:
-        """Positions in keys and values."""
+        """Positions in the body."""
         return self.offset - self.tail_length - (0 if self.prefix is None else self.prefix.offset)
 
     def _merge_tail(self) -> None:
         if not self.tail_length:
             return
         own = self._own_length()
-        for layer, pair in enumerate(self.tail):
-            new = [mx.contiguous(a[..., : self.tail_length, :]) for a in pair]
-            if own:
-                old = self.keys[layer], self.values[layer]
-                new = [mx.concatenate([a[..., :own, :], b], axis=2) for a, b in zip(old, new)]
-            self.keys[layer], self.values[layer] = new
+        for layer, (tail, body) in enumerate(zip(self.tail, self.body)):
+            assert tail is not None  # every layer takes every step
+            new = _each(lambda a: mx.contiguous(a[..., : self.tail_length, :]), tail)
+            if body is not None and own:
+                new = _after(_each(lambda a: a[..., :own, :], body), new)
+            self.body[layer] = new
         self.tail, self.tail_length = [None] * len(self.tail), 0
 
-    def _past(self, layer: int) -> tuple[mx.array, mx.array]:
+    def _past(self, layer: int) -> Pair:
         """Keys and values from position 0 on, [1, kv_heads, at least offset, head_dim], of a cache without a tail."""
-        own = self.keys[layer], self.values[layer]
+        body = self.body[layer]
         if self.prefix is None:
-            return own
+            assert body is not None  # whoever asks has a past
+            return body
         begin = self.prefix.offset
-        past = [a[..., :begin, :] for a in self.prefix._past(layer)]
-        return tuple(p if a is None else mx.concatenate([p, a], axis=2) for p, a in zip(past, own))
+        past = _each(lambda a: a[..., :begin, :], self.prefix._past(layer))
+        return past if body is None else _after(past, body)
 
     def _append(self, layer: int, k: mx.array, v: mx.array) -> None:
         """Write k and v [1, kv_heads, T, head_dim] at `offset`."""
-        own = self._own_length()
-        self.keys[layer] = _write(self.keys[layer], k.astype(self.dtype), own)
-        self.values[layer] = _write(self.values[layer], v.astype(self.dtype), own)
+        own, (keys, values) = self._own_length(), self.body[layer] or (None, None)
+        self.body[layer] = _write(keys, k.astype(self.dtype), own), _write(values, v.astype(self.dtype), own)
 
 
 class BatchCache:
@@ -160,10 +172,10 @@ class BatchCache:
     def __init__(self, rows: list[KVCache]):
         self.rows = rows
 
-    def rotation(self, rope, heads, batch: int, length: int) -> list[mx.array]:
+    def rotation(self, rope: Rope, heads: Heads, batch: int, length: int) -> list[mx.array]:
         return [row.rotation(rope, heads, 1, length) for row in self.rows]
 
-    def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: list[mx.array]) -> mx.array:
+    def attend(self, layer: int, qkv: mx.array, batch: int, heads: Heads, table: list[mx.array]) -> mx.array:
         return mx.concatenate(
             [row.attend(layer, qkv[i : i + 1], 1, heads, table[i]) for i, row in enumerate(self.rows)]
         )
@@ -179,24 +191,26 @@ class FrameCache:
 
     def __init__(self, layers: int):
         self.offset = 0
-        self.past: list[tuple[mx.array, mx.array] | None] = [None] * layers
+        self.past: list[Pair | None] = [None] * layers
 
-    def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
+    def rotation(self, rope: Rope, heads: Heads, batch: int, length: int) -> mx.array:
         if device.kernels_available():
             return rope.upto(self.offset + length).view(mx.float32)
         return heads.expand(rope.at(self.offset, length), batch)
 
-    def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: mx.array) -> mx.array:
+    def attend(self, layer: int, qkv: mx.array, batch: int, heads: Heads, table: mx.array) -> mx.array:
         past = self.past[layer]
         if device.kernels_available():
             rows = qkv if qkv.shape[0] == batch else qkv.reshape(batch, -1, qkv.shape[1])
-            y, *self.past[layer] = fast_attention(
-                rows, *(past or (None, None)), table, heads.count, heads.kv_count, heads.q_gain, heads.k_gain, heads.eps
+            keys, values = past or (None, None)
+            y, *new = fast_attention(
+                rows, keys, values, table, heads.count, heads.kv_count, heads.q_gain, heads.k_gain, heads.eps
             )
+            self.past[layer] = new[0], new[1]
             return y if y.ndim == 2 else y.reshape(qkv.shape[0], -1)
         q, k, v = heads.split(qkv, batch, table)
         if past is not None:
-            k, v = (mx.concatenate([old, new], axis=2) for old, new in zip(past, (k, v)))
+            k, v = _after(past, (k, v))
         self.past[layer] = k, v
         mask = "causal" if q.shape[2] > 1 else None
         return heads.merge(mx.fast.scaled_dot_product_attention(q, k, v, scale=heads.scale, mask=mask))
@@ -210,25 +224,23 @@ class WindowCache:
 
     def __init__(self, layers: int, window: int):
         self.offset, self.window = 0, window
-        self.keys: list[mx.array | None] = [None] * layers
-        self.values: list[mx.array | None] = [None] * layers
+        self.past: list[Pair | None] = [None] * layers
 
     @property
     def arrays(self) -> list[mx.array]:
-        return [a for a in (*self.keys, *self.values) if a is not None]
+        return [a for pair in self.past if pair is not None for a in pair]
 
-    def rotation(self, rope, heads, batch: int, length: int) -> mx.array:
+    def rotation(self, rope: Rope, heads: Heads, batch: int, length: int) -> mx.array:
         return heads.expand(rope.at(self.offset, length), batch)
 
-    def attend(self, layer: int, qkv: mx.array, batch: int, heads, table: mx.array) -> mx.array:
+    def attend(self, layer: int, qkv: mx.array, batch: int, heads: Heads, table: mx.array) -> mx.array:
         q, k, v = heads.split(qkv, batch, table)
-        if self.keys[layer] is not None:
-            k = mx.concatenate([self.keys[layer], k], axis=2)
-            v = mx.concatenate([self.values[layer], v], axis=2)
+        past = self.past[layer]
+        if past is not None:
+            k, v = _after(past, (k, v))
         new, seen, keep = q.shape[2], k.shape[2], self.window - 1
         # contiguous, or the slice would keep the whole of k alive
-        self.keys[layer] = mx.contiguous(k[:, :, max(0, seen - keep) :])
-        self.values[layer] = mx.contiguous(v[:, :, max(0, seen - keep) :])
+        self.past[layer] = _each(lambda a: mx.contiguous(a[:, :, max(0, seen - keep) :]), (k, v))
         mask = None
         if seen > 1:
             distance = mx.arange(seen - new, seen)[:, None] - mx.arange(seen)[None]
@@ -239,9 +251,19 @@ class WindowCache:
         self.offset += length
 
 
-def _handles(arrays: list[mx.array | None]) -> list[mx.array | None]:
+def _each(change: Callable[[mx.array], mx.array], pair: Pair) -> Pair:
+    keys, values = pair
+    return change(keys), change(values)
+
+
+def _after(old: Pair, new: Pair) -> Pair:
+    """Both, the new positions behind the old ones."""
+    return mx.concatenate([old[0], new[0]], axis=2), mx.concatenate([old[1], new[1]], axis=2)
+
+
+def _handles(pair: Pair) -> Pair:
     """Objects of one's own for the same arrays: writing to one does not show in the other."""
-    return [None if a is None else a.reshape(a.shape) for a in arrays]
+    return _each(lambda a: a.reshape(a.shape), pair)
 
 
 @cache
@@ -254,7 +276,7 @@ def _empty(shape: tuple[int, ...], dtype: mx.Dtype) -> mx.array:
 
 def _write(store: mx.array | None, new: mx.array, begin: int) -> mx.array:
     end, capacity = begin + new.shape[2], 0 if store is None else store.shape[2]
-    if end > capacity:
+    if store is None or end > capacity:
         room = mx.zeros((*new.shape[:2], -(-end // _STEP) * _STEP - capacity, new.shape[3]), new.dtype)
         store = room if store is None else mx.concatenate([store, room], axis=2)
     store[:, :, begin:end] = new

@@ -19,9 +19,11 @@ import numpy as np
 
 from ..device import on_gpu
 from ..kernels import conv as kernel
+from .cache import WindowCache
 from .conv_trial import kernels_win
 from .elementwise import snake as snake_function
 from .matmul import host_blas, matmul
+from .scope import Scope
 
 
 @dataclass
@@ -29,7 +31,7 @@ class StreamState:
     """What the layers of one stream remember, by the layer's name. Sizes are constant once every layer has run."""
 
     tails: dict[str, mx.array] = field(default_factory=dict)
-    caches: dict[str, object] = field(default_factory=dict)
+    caches: dict[str, WindowCache] = field(default_factory=dict)
 
     @property
     def arrays(self) -> list[mx.array]:
@@ -39,7 +41,7 @@ class StreamState:
 class Snake:
     """x + sin^2(alpha x) / alpha, one alpha per channel (Ziyin et al. 2020)."""
 
-    def __init__(self, scope):
+    def __init__(self, scope: Scope):
         self.alpha = scope.array("alpha").reshape(-1)
         self.inverse = 1.0 / (self.alpha + 1e-9)
         mx.eval(self.alpha, self.inverse)
@@ -51,7 +53,7 @@ class Snake:
 class CausalConv:
     """Weights [out, in, k] as PyTorch's Conv1d has them, bias [out]."""
 
-    def __init__(self, scope, stride: int = 1, dilation: int = 1):
+    def __init__(self, scope: Scope, stride: int = 1, dilation: int = 1):
         self.name, self.stride, self.dilation = scope.prefix, stride, dilation
         self.fused = stride == 1 and kernels_win()
         weight = kept(scope, "weight")
@@ -105,7 +107,8 @@ class CausalConv:
         ]
         if host_blas():
             return _sum_of_taps_host(x, self.weight, taps)
-        return sum(x[tap] @ w for tap, w in zip(taps, self.weight))
+        first, *others = (x[tap] @ w for tap, w in zip(taps, self.weight))
+        return sum(others, first)
 
 
 class CausalTransposedConv:
@@ -115,7 +118,7 @@ class CausalTransposedConv:
     same as a convolution with stride * out channels.
     """
 
-    def __init__(self, scope, stride: int):
+    def __init__(self, scope: Scope, stride: int):
         self.name, self.stride = scope.prefix, stride
         self.fused = kernels_win()
         weight = kept(scope, "weight")
@@ -149,7 +152,7 @@ class CausalTransposedConv:
 class DepthwiseCausalConv:
     """One kernel per channel, weights [channels, 1, k], bias [channels]."""
 
-    def __init__(self, scope):
+    def __init__(self, scope: Scope):
         self.name = scope.prefix
         self.weight, self.bias = mx.contiguous(scope.array("weight")[:, 0].T), scope.array("bias")
         mx.eval(self.weight, self.bias)
@@ -161,13 +164,13 @@ class DepthwiseCausalConv:
         return sum(x[k : k + length] * self.weight[k] for k in range(kernel)) + self.bias
 
 
-def kept(scope, name: str) -> mx.array:
+def kept(scope: Scope, name: str) -> mx.array:
     """A large weight as it stays in memory. On a GPU in the file's own float type, which our kernels read and which is
     cast for MLX's products as it is used: float32 would take more memory than the file has bytes."""
     return scope.floats(name) if on_gpu() else scope.array(name)
 
 
-def _bias(scope, channels: int) -> mx.array:
+def _bias(scope: Scope, channels: int) -> mx.array:
     return scope.array("bias") if scope.has("bias") else mx.zeros(channels)
 
 
@@ -182,8 +185,8 @@ def _with_past(x: mx.array, rows: int, name: str, state: StreamState) -> mx.arra
 
 
 def _sum_of_taps_host(x: mx.array, weight: mx.array, taps: list[slice]) -> mx.array:
-    x, weight = np.asarray(x), np.asarray(weight)
-    y = x[taps[0]] @ weight[0]
-    for tap, w in zip(taps[1:], weight[1:]):
-        y += x[tap] @ w
+    rows, taken = np.asarray(x), np.asarray(weight)
+    y = rows[taps[0]] @ taken[0]
+    for tap, w in zip(taps[1:], taken[1:]):
+        y += rows[tap] @ w
     return mx.array(y)

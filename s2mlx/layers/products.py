@@ -13,6 +13,7 @@ from .elementwise import swiglu
 from .forms import Dense, RawBlocks
 from .linear import Linear
 from .matmul import host_blas
+from .scope import Scope
 
 
 def normed(linear: Linear, x: mx.array, gain: mx.array, eps: float) -> mx.array:
@@ -35,17 +36,14 @@ def added(linear: Linear, x: mx.array, residual: mx.array) -> mx.array:
 class SwiGLU:
     """silu(W1 n) * (W3 n) with n = RMSNorm(x). One product over both matrices, or one fused launch over raw blocks."""
 
-    def __init__(self, scope):
-        self.w1, self.w3 = scope.linear("w1"), scope.linear("w3")
-        self.raw = (
-            all(isinstance(w.form, RawBlocks) and w.bias is None for w in (self.w1, self.w3))
-            and self.w1.form.kind == self.w3.form.kind
-        )
-        if not self.raw:
-            self.both = Linear.joined([self.w1, self.w3])
-            self.w1 = self.w3 = None
+    def __init__(self, scope: Scope):
+        w1, w3 = scope.linear("w1"), scope.linear("w3")
+        raw = all(isinstance(w.form, RawBlocks) and w.bias is None for w in (w1, w3)) and w1.form.kind == w3.form.kind
+        self.matrices = (w1, w3) if raw else (Linear.joined([w1, w3]),)
 
     def __call__(self, x: mx.array, gain: mx.array, eps: float) -> mx.array:
-        if self.raw:
-            return qmv_norm_swiglu(self.w1.form.data, self.w3.form.data, x, gain, eps, self.w1.form.kind)
-        return swiglu(*mx.split(self.both(mx.fast.rms_norm(x, gain, eps)), 2, axis=-1))
+        first, *second = self.matrices
+        if second:
+            w1, w3 = first.form, second[0].form
+            return qmv_norm_swiglu(w1.data, w3.data, x, gain, eps, w1.kind)
+        return swiglu(*mx.split(first(mx.fast.rms_norm(x, gain, eps)), 2, axis=-1))

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import mlx.core as mx
 import numpy as np
 
 from ..config import ModelConfig
-from ..layers.cache import KVCache
+from ..layers.cache import Cache, KVCache
+from ..layers.scope import Scope
 from ..options import Sampling
 from .fast_ar import FastAR
 from .sampler import RAS_WINDOW, make_sampler, make_semantic_sampler
@@ -52,13 +54,27 @@ class State:
 
     @staticmethod
     def join(rows: list[State]) -> State:
-        return State(*(mx.concatenate(column) for column in zip(*(r.arrays for r in rows))))
+        return State(*(mx.concatenate(list(column)) for column in zip(*(r.arrays for r in rows))))
+
+
+Outputs = tuple[mx.array, mx.array]  # of the Slow-AR: before and after its final norm
+
+
+class Pick(Protocol):
+    """Draws the frame that the Slow-AR's outputs lead to."""
+
+    def __call__(
+        self, outputs: Outputs, window: mx.array, uniforms: mx.array, may_end: list[bool], checked: bool = False
+    ) -> State:
+        """uniforms float32 [B, C + 1]: 0 and 1 are the semantic draw's and redraw's, k + 1 codebook k's. checked:
+        whether the logits are numbers is computed along, and told by the frame's token."""
+        ...
 
 
 class DualAR:
     def __init__(
         self,
-        scope,
+        scope: Scope,
         config: ModelConfig,
         end_id: int,
         *,
@@ -78,23 +94,25 @@ class DualAR:
 
     def new_cache(self) -> KVCache:
         """An empty past."""
-        return KVCache(self.config.slow.layers, self.cache_dtype)
+        return KVCache(self.config.transformers[0].layers, self.cache_dtype)
 
     def kv_bytes(self, positions: int) -> int:
         """Bytes of keys and values of one sequence's `positions`."""
-        slow = self.config.slow
+        slow, _ = self.config.transformers
         return 2 * slow.layers * slow.kv_heads * slow.head_dim * self.cache_dtype.size * positions
 
-    def prefill(self, matrix: np.ndarray, cache: KVCache, keep_going: Callable[[], bool] = lambda: True):
+    def prefill(
+        self, matrix: np.ndarray, cache: KVCache, keep_going: Callable[[], bool] = lambda: True
+    ) -> Outputs | None:
         return self.slow.prefill(matrix, cache, keep_going)
 
-    def picker(self, sampling: Sampling):
-        """-> pick(outputs, window, uniforms float32 [B, C + 1], may_end list of B bools, checked) -> State: the frame
-        that the Slow-AR's outputs lead to. Uniforms 0 and 1 are the semantic draw's and redraw's, k + 1 codebook k's.
-        checked: whether the logits are numbers is computed along, and told by the frame's token."""
+    def picker(self, sampling: Sampling) -> Pick:
+        """The function that draws a frame from the Slow-AR's outputs by these rules."""
         draw_semantic, draw = make_semantic_sampler(sampling), make_sampler(sampling)
 
-        def pick(outputs, window, uniforms, may_end, checked=False) -> State:
+        def pick(
+            outputs: Outputs, window: mx.array, uniforms: mx.array, may_end: list[bool], checked: bool = False
+        ) -> State:
             hidden, last = outputs
             logits = [self.slow.logits(last)]
             for_semantic, *rest = mx.split(uniforms, list(range(2, self.config.num_codebooks + 1)), axis=1)
@@ -114,12 +132,12 @@ class DualAR:
 
         return pick
 
-    def first(self, outputs, pick, uniforms: mx.array, may_end: list[bool]) -> State:
+    def first(self, outputs: Outputs, pick: Pick, uniforms: mx.array, may_end: list[bool]) -> State:
         """The first frame after the prompt, for one sequence; checked, since weights that are no numbers show here."""
         empty = mx.full((1, RAS_WINDOW), -1, mx.int32)
         state = pick(outputs, empty, uniforms, may_end, checked=True)
         return state if self.first_in_window else State(state.tokens, state.frame, empty)
 
-    def next(self, state: State, cache, pick, uniforms: mx.array, may_end: list[bool]) -> State:
+    def next(self, state: State, cache: Cache, pick: Pick, uniforms: mx.array, may_end: list[bool]) -> State:
         """The frame after `state`; `cache` is the sequences' (a KVCache for one, a BatchCache for several)."""
         return pick(self.slow.step(state.tokens, state.codes, cache), state.window, uniforms, may_end)

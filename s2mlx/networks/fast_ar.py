@@ -13,15 +13,17 @@ import mlx.core as mx
 from ..config import ModelConfig
 from ..layers.cache import FrameCache
 from ..layers.products import normed
+from ..layers.scope import Scope
 from ..layers.transformer import Transformer
 
 
 class FastAR:
-    def __init__(self, scope, config: ModelConfig, rope_dtype: mx.Dtype = mx.bfloat16):
-        self.config = config
+    def __init__(self, scope: Scope, config: ModelConfig, rope_dtype: mx.Dtype = mx.bfloat16):
+        self.config, (_, sizes) = config, config.transformers
+        self.layers, self.norm_eps = sizes.layers, sizes.norm_eps
         self.project_in = scope.linear("fast_project_in") if config.fast_project_in else None
         self.embeddings, self.output = scope.linear("fast_embeddings"), scope.linear("fast_output")
-        self.transformer = Transformer(scope, config.fast, rope_dtype, prefix="fast_layers")
+        self.transformer = Transformer(scope, sizes, rope_dtype, prefix="fast_layers")
         self.norm = scope.vector("fast_norm")
 
     def input(self, hidden: mx.array, last: mx.array) -> mx.array:
@@ -33,7 +35,7 @@ class FastAR:
         """x0 [B, dim], semantic codes int32 [B] -> all codes, a list of num_codebooks arrays int32 [B].
 
         `draw(logits [B, codebook_size], k)` picks codebook k's code; what it picks is fed back as it is."""
-        batch, codes, cache = x0.shape[0], [semantic], FrameCache(self.config.fast.layers)
+        batch, codes, cache = x0.shape[0], [semantic], FrameCache(self.layers)
         # the first two positions in one pass, row b * 2 + t
         x = mx.stack([x0, self.embeddings.rows(semantic)], axis=1).reshape(2 * batch, -1)
         for k in range(1, self.config.num_codebooks):
@@ -46,4 +48,4 @@ class FastAR:
 
     def logits(self, x: mx.array) -> mx.array:
         """Output of the stack [B, dim] -> [B, codebook_size]."""
-        return normed(self.output, x, self.norm, self.config.fast.norm_eps)
+        return normed(self.output, x, self.norm, self.norm_eps)

@@ -17,7 +17,7 @@ from ..device import on_gpu
 from ..layers.cache import BatchCache, KVCache
 from ..options import Sampling
 from ..results import CANCELLED, LENGTH, STOP
-from .dual_ar import DualAR, State
+from .dual_ar import DualAR, Pick, State
 from .generate import Frame, Generation, check_room, read_frame
 from .sampler import uniforms
 
@@ -57,7 +57,8 @@ def generate_batch(
     `generate`.
     """
     ahead = on_gpu() if ahead is None else ahead
-    pick, waiting = model.picker(sampling), enumerate(requests)
+    pick = model.picker(sampling)
+    waiting: Iterator[tuple[int, Generation]] = enumerate(requests)
     lanes: list[_Lane] = []
     state: State | None = None
     while True:
@@ -71,7 +72,7 @@ def generate_batch(
             joined = True
         if not lanes:
             return
-        if joined:
+        if joined or state is None:
             state = _join(lanes, state)
         going = keep_going()
         go_on = going and any(lane.read + 1 < lane.request.max_frames for lane in lanes)
@@ -90,15 +91,24 @@ def generate_batch(
                 yield lane.number, Frame(None, reason)
         if not going:
             return
-        state = following or state
-        if len(staying) < len(lanes):
-            lanes = [lanes[i] for i in staying]
-            state = state.rows(staying) if staying else None
-        if lanes and following is None:
+        newest, everybody = following or state, len(lanes)
+        lanes = [lanes[i] for i in staying]
+        if not lanes:
+            state = None
+            continue
+        state = newest if len(lanes) == everybody else newest.rows(staying)
+        if following is None:
             state = _step(model, lanes, state, pick)
 
 
-def _start(model, number, request, cache, pick, keep_going) -> _Lane | None:
+def _start(
+    model: DualAR,
+    number: int,
+    request: Generation,
+    cache: KVCache,
+    pick: Pick,
+    keep_going: Callable[[], bool],
+) -> _Lane | None:
     check_room(cache.offset + request.matrix.shape[1], request.max_frames, model.config.context_length)
     outputs = model.prefill(request.matrix, cache, keep_going)
     if outputs is None:
@@ -117,7 +127,7 @@ def _join(lanes: list[_Lane], state: State | None) -> State:
     return rows[0] if len(rows) == 1 else State.join(rows)
 
 
-def _step(model: DualAR, lanes: list[_Lane], state: State, pick) -> State:
+def _step(model: DualAR, lanes: list[_Lane], state: State, pick: Pick) -> State:
     rows, may_end = zip(*(lane.take() for lane in lanes))
     cache = lanes[0].cache if len(lanes) == 1 else BatchCache([lane.cache for lane in lanes])
     state = model.next(state, cache, pick, mx.array(np.stack(rows)), list(may_end))

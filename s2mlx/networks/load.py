@@ -15,6 +15,7 @@ from ..errors import ModelError, UsageError
 from ..layers.scope import Scope
 from ..text.tokenizer import Tokenizer, find_tokenizer, load_tokenizer
 from ..weights import open_checkpoint
+from ..worker import Closed
 from .dual_ar import DualAR
 
 COMPAT = (None, "s2cpp")
@@ -40,11 +41,15 @@ class Model:
     def dual_ar(self) -> DualAR:
         if self.config.slow is None:
             raise ModelError(f"{self.path.name} holds only a codec: it can encode and decode, not speak")
+        if self._dual_ar is None:
+            raise Closed("the synthesizer is closed")
         return self._dual_ar
 
     @property
     def codec(self) -> Codec:
         _ = self.codec_config  # says what is absent
+        if self._codec is None:
+            raise Closed("the synthesizer is closed")
         return self._codec
 
     @property
@@ -115,7 +120,7 @@ def limit_memory(limit: int | None) -> None:
         mx.set_memory_limit(_usual_limit)
         _usual_limit = None
     if mx.metal.is_available():
-        resident = mx.device_info()["max_recommended_working_set_size"]
+        resident = int(mx.device_info()["max_recommended_working_set_size"])
         mx.set_wired_limit(resident if limit is None else min(limit, resident))
         mx.set_cache_limit(_CACHE_BYTES)
 

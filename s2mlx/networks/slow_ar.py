@@ -8,23 +8,27 @@ code t, the last token is the end.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import mlx.core as mx
 import numpy as np
 
 from ..config import ModelConfig
-from ..layers.cache import KVCache
+from ..layers.cache import Cache, KVCache
 from ..layers.elementwise import fused
+from ..layers.scope import Scope
 from ..layers.transformer import Transformer
 
 PREFILL_CHUNK = 512  # positions per pass over the prompt: bounds the activations, not the result
 
 
 class SlowAR:
-    def __init__(self, scope, config: ModelConfig, end_id: int, rope_dtype: mx.Dtype = mx.bfloat16):
+    def __init__(self, scope: Scope, config: ModelConfig, end_id: int, rope_dtype: mx.Dtype = mx.bfloat16):
         """`end_id`: vocabulary id of `<|im_end|>`."""
-        self.config, self.end_id = config, end_id
+        self.config, self.end_id, (sizes, _) = config, end_id, config.transformers
+        self.norm_eps = sizes.norm_eps
         self.embeddings, self.codebooks = scope.linear("embeddings"), scope.linear("codebook_embeddings")
-        self.transformer = Transformer(scope, config.slow, rope_dtype)
+        self.transformer = Transformer(scope, sizes, rope_dtype)
         self.norm = scope.vector("norm")
         semantic = np.arange(config.semantic_begin, config.semantic_end + 1)
         self.end_token = len(semantic)
@@ -42,14 +46,16 @@ class SlowAR:
         acoustic = self.codebooks.rows(codes + self.book_offsets).sum(axis=1)
         return self._mix(x, acoustic, ids[:, None])
 
-    def forward(self, x: mx.array, batch: int, cache) -> tuple[mx.array, mx.array]:
+    def forward(self, x: mx.array, batch: int, cache: Cache) -> tuple[mx.array, mx.array]:
         """x [B * T, dim] -> the last position of each sequence before and after the final norm, each [B, dim]."""
         hidden = self.transformer(x, batch, cache)
         if hidden.shape[0] > batch:
             hidden = hidden.reshape(batch, -1, hidden.shape[-1])[:, -1]
-        return hidden, mx.fast.rms_norm(hidden, self.norm, self.config.slow.norm_eps)
+        return hidden, mx.fast.rms_norm(hidden, self.norm, self.norm_eps)
 
-    def prefill(self, matrix: np.ndarray, cache: KVCache, keep_going=lambda: True) -> tuple[mx.array, mx.array] | None:
+    def prefill(
+        self, matrix: np.ndarray, cache: KVCache, keep_going: Callable[[], bool] = lambda: True
+    ) -> tuple[mx.array, mx.array] | None:
         """Feed a prompt, int32 [1 + num_codebooks, T], T >= 1, in chunks; what `forward` gives for its end.
 
         `keep_going` is asked before each chunk; None when it said no."""
@@ -62,7 +68,7 @@ class SlowAR:
             mx.eval(out, cache.arrays)
         return out
 
-    def step(self, tokens: mx.array, codes: mx.array, cache) -> tuple[mx.array, mx.array]:
+    def step(self, tokens: mx.array, codes: mx.array, cache: Cache) -> tuple[mx.array, mx.array]:
         """One frame on: tokens int32 [B] of the head and codes int32 [B, num_codebooks] -> as `forward`."""
         return self.forward(self.embed(self.head_ids[tokens], codes), tokens.shape[0], cache)
 
@@ -71,7 +77,7 @@ class SlowAR:
         return self.head(normed)
 
 
-def _mixing(config: ModelConfig):
+def _mixing(config: ModelConfig) -> Callable[[mx.array, mx.array, mx.array], mx.array]:
     """-> mix(x, acoustic, ids): the acoustic part counts where the id is semantic."""
     scale = (config.num_codebooks + 1) ** -0.5 if config.scale_codebook_embeddings else 1.0
 

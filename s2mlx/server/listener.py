@@ -76,7 +76,7 @@ class Server:
             timeout_keep_alive=3600,  # `Connection` has deadlines of its own
             timeout_graceful_shutdown=1,
         )
-        self._clients = Clients(min(MOST_CONNECTIONS, _files() - _OTHER_FILES), self.log, self.fault)
+        self._clients = Clients(min(MOST_CONNECTIONS, max(_files() - _OTHER_FILES, 16)), self.log, self.fault)
         self._uvicorn = uvicorn.Server(config)
         self._uvicorn.server_state = self._clients
         for one in self._sockets:

@@ -8,3 +8,4 @@ from .facts import describe as describe
 from .facts import is_s2_pro as is_s2_pro
 from .mixes import TYPES as TYPES
 from .open import open_checkpoint as open_checkpoint
+from .part_names import parts_of as parts_of

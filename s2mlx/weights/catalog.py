@@ -10,6 +10,7 @@ from pathlib import Path
 from ..errors import ModelError
 from ..files.defaults import read_defaults
 from ..files.folders import assets_dir
+from .part_names import parts_of
 
 DEMO = "s2-nano"
 # name -> (repository, file in it or None for the whole checkpoint)
@@ -79,7 +80,7 @@ def _cached(repository: str, file: str | None, name: str) -> Path:
         raise ModelError(
             f"{name} is not on this machine (looked in {constants.HF_HUB_CACHE}): get it with `s2mlx download {name}`"
         ) from None
-    files = sorted(folder.glob("*.gguf"))
+    files = sorted(path for path in folder.glob("*.gguf") if parts_of(path)[0] == path)
     if (folder / "config.json").exists() or not files:
         return folder
     if len(files) > 1:

@@ -7,14 +7,14 @@ from pathlib import Path
 from ..errors import ModelError
 from .assemble import Found, assemble
 from .checkpoint import Checkpoint
-from .gguf_file import GGUFFile
 from .metadata import CODEC_ARCHITECTURE, architecture
+from .split_gguf import read_gguf
 
 FOREIGN = ("model_weights/", "codec_weights/")
 
 
 def open_gguf(path: Path, memory_limit: int | None) -> Checkpoint:
-    file = GGUFFile(path)
+    file = read_gguf(path)
     for name in file.entries:
         if name.startswith(FOREIGN):
             raise ModelError(

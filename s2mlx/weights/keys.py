@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from ..config import ModelConfig
+from ..options import Sampling
+from .facts import LICENCE, is_s2_pro
 from .metadata import REST, SLOW
+
+_SECTIONS = ("general.", "fish-speech.", "fish_speech.", "fish_speech.codec.", "s2mlx.")  # as published files have them
 
 
 def size_keys(c: ModelConfig) -> dict[str, bool | int | float | tuple[int, ...]]:
@@ -67,3 +71,70 @@ def size_keys(c: ModelConfig) -> dict[str, bool | int | float | tuple[int, ...]]
             }.items()
         }
     return {SLOW + k: v for k, v in slow_keys.items()} | {REST + k: v for k, v in rest.items()}
+
+
+def published_keys(c: ModelConfig, audio_pad: int) -> dict:
+    """key -> bool, int, float, text or tuple: every key that published files have, from the sizes of the model. Other
+    engines ask for some that this one does without.
+
+    audio_pad: id of the token that stands where sound goes."""
+    general = {"general.architecture": "fish-speech", "general.name": c.name}
+    if is_s2_pro(c):
+        general |= {
+            "general.basename": "fish-speech-s2-pro",
+            "general.license": "other",
+            "general.license.name": "fish-audio-research-license",
+            "general.description": LICENCE,
+        }
+    sizes = size_keys(c)
+    rest = {
+        "model_type": "dual_ar",
+        "audio_pad_token_id": audio_pad,
+        "tie_word_embeddings": True,
+        "fast_context_length": c.num_codebooks + 1,
+        "fast_tie_word_embeddings": False,
+        "fast_attention_qkv_bias": False,
+        "fast_attention_o_bias": False,
+        "fast_project_in": c.fast_project_in,
+    }
+    if c.codec:
+        rvq = c.codec.rvq
+        rest |= {
+            "codec." + key: x
+            for key, x in {
+                "hop_length": c.codec.hop,
+                "frame_length": c.codec.hop,
+                "quantizer_input_dim": c.codec.latent_dim,
+                "quantizer_type": "downsample_residual_vector_quantize",
+                "encoder_transformer_layers": c.codec.encoder_transformer_layers,
+                # built by no engine, but read by some
+                "decoder_transformer_layers": (4,) + (0,) * (len(c.codec.decoder_rates) - 1),
+                "transformer.block_size": 8192,
+                "transformer.n_local_heads": -1,
+                "rvq_transformer.block_size": 2048,
+                "rvq_transformer.n_layer": rvq.layers,
+                "rvq_transformer.n_local_heads": -1 if rvq.kv_heads == rvq.heads else rvq.kv_heads,
+            }.items()
+        }
+    keys = general | sizes | {"fish_speech." + key: x for key, x in rest.items()} | _own_keys(c)
+    section = lambda key: max(i for i, start in enumerate(_SECTIONS) if key.startswith(start))
+    return dict(sorted(keys.items(), key=lambda item: section(item[0])))
+
+
+def _own_keys(c: ModelConfig) -> dict:
+    """What only our models say of themselves."""
+    usual = ModelConfig()
+    keys = {}
+    if c.sampling != Sampling():
+        keys |= {
+            "s2mlx.sampling.temperature": c.sampling.temperature,
+            "s2mlx.sampling.top_p": c.sampling.top_p,
+            "s2mlx.sampling.top_k": c.sampling.top_k,
+        }
+    if (c.pass_seconds, c.dialogue) != (usual.pass_seconds, usual.dialogue):
+        keys |= {"s2mlx.speech.pass_seconds": c.pass_seconds, "s2mlx.speech.dialogue": c.dialogue}
+    if c.reference_seconds != usual.reference_seconds:
+        keys["s2mlx.speech.reference_seconds"] = c.reference_seconds
+    if (c.languages, c.tags) != (usual.languages, usual.tags):
+        keys |= {"s2mlx.speech.languages": " ".join(c.languages), "s2mlx.speech.tags": c.tags}
+    return keys

@@ -14,6 +14,8 @@ from s2mlx.config import ModelConfig
 from s2mlx.networks.load import load_model
 from s2mlx.weights import KNOWN, describe, open_checkpoint
 from s2mlx.weights.facts import kv_cache_bytes
+from s2mlx.weights.gguf_file import GGUFFile
+from tests import goldens
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +104,17 @@ def test_synthetic_models_speak(tmp_path, kind):
         audio = tts.say("Hello.", seed=1, min_frames=3, max_frames=3)
     assert audio.codes.shape == (10, 3) and len(audio.samples) == 3 * 2048
     assert 1e-3 < audio.samples.std() < 1 and np.isfinite(audio.samples).all()
+
+
+def test_synthetic_models_have_the_keys_of_published_files(tiny):
+    """Every key, and of the same kind: other engines ask for some that this one does without."""
+    made, published = GGUFFile(tiny).raw_keys, GGUFFile(goldens.path("tiny-q8_0.gguf")).raw_keys
+    of_authors = {key for key in published if key.startswith("general.")} - set(made)
+    assert set(published) - of_authors == set(made) and "general.architecture" in made
+    assert {key: raw[:4] for key, raw in made.items()} == {key: published[key][:4] for key in made}
+    values = GGUFFile(tiny).metadata
+    assert values["fish_speech.codec.hop_length"] == 512 and values["fish_speech.codec.transformer.block_size"] == 8192
+    assert values["general.file_type"] == 7 and values["general.quantization_version"] == 2
 
 
 def test_the_full_shape_is_s2_pro_but_for_its_layers():

@@ -1,12 +1,13 @@
 """`s2mlx config` and the defaults file: what may stand in it, what goes before it, and that nothing in it is lost."""
 
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import s2mlx
 from s2mlx.cli.main import COMMANDS, command_parser
-from s2mlx.files import KEYS, read_defaults
+from s2mlx.files import KEYS, read_defaults, write_default
 from s2mlx.weights.catalog import configured
 from tests.synthetic import make_model
 
@@ -100,9 +101,18 @@ def test_the_file_gives_way_to_what_it_would_contradict(run, edit, monkeypatch):
 
 
 def test_a_written_file_keeps_its_comments(run, edit, file):
+    edit("# nothing yet\n")
+    assert run("config", "batch", "2").code == 0 and file.read_text() == "# nothing yet\nbatch = 2\n"
     edit("# mine\ntemperature = 0.5  # calm\n")
     assert run("config", "trim", "yes").code == 0
     assert "# mine\ntemperature = 0.5  # calm\n" in file.read_text() and read_defaults()["trim"] == "true"
+
+
+def test_two_at_once_lose_nothing_of_each_other_s(run, file):
+    values = {"device": "USB", "voice": "anna", "top-k": 5, "trim": True, "pause-ms": 1, "batch": 2}
+    with ThreadPoolExecutor(len(values)) as pool:
+        list(pool.map(write_default, values, values.values()))
+    assert tomllib.loads(file.read_text()) == values
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ COMMIT = "c" * 40
 REPOSITORIES = {
     "some/one-gguf": {"model.gguf": b"GGUF one", "tokenizer.json": b"{}", "sample.wav": b"RIFF"},
     "some/two-ggufs": {"a.gguf": b"GGUF a", "b.gguf": b"GGUF b"},
+    "some/in-parts": {"m-00001-of-00002.gguf": b"GGUF 1", "m-00002-of-00002.gguf": b"GGUF 2", "tokenizer.json": b"{}"},
     "some/stalls": {"config.json": b"{}"},
     "some/checkpoint": {"config.json": b"{}", "model.safetensors": b"weights", "a.wav": b"RIFF", "LICENSE.md": b""},
 }
@@ -124,6 +125,16 @@ def test_one_of_several(download):
     done = download("download", "some/two-ggufs:b.gguf")
     assert Path(done.stdout.strip()).read_bytes() == b"GGUF b"
     assert "warning: some/two-ggufs has no tokenizer.json" in done.stderr
+
+
+def test_a_model_in_parts_comes_whole(download):
+    """However it is named, and `info` then finds it as one model."""
+    done = download("download", "some/in-parts")
+    assert done.returncode == 0 and "m-00001-of-00002.gguf (12 B)" in done.stderr
+    path = Path(done.stdout.strip())
+    assert sorted(p.name for p in path.parent.glob("*.gguf")) == ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"]
+    used = download("info", "some/in-parts")
+    assert used.returncode == 1 and "m-00001-of-00002.gguf" in used.stderr and "several" not in used.stderr
 
 
 def test_a_checkpoint_folder_without_its_samples(download):

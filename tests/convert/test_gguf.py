@@ -65,9 +65,9 @@ def test_keys_are_those_of_published_files(official, folder):
 
 
 def test_the_licence_comes_along(official, folder, monkeypatch):
-    from s2mlx.convert import source
+    from s2mlx.weights import keys
 
-    monkeypatch.setattr(source, "is_s2_pro", lambda config: True)
+    monkeypatch.setattr(keys, "is_s2_pro", lambda config: True)
     convert(official(), folder / "made.gguf")
     values = GGUFFile(folder / "made.gguf").metadata
     assert values["general.license.name"] == "fish-audio-research-license"
@@ -118,12 +118,12 @@ def test_words_that_a_gguf_file_cannot_have(official, folder):
 
 def test_metadata_that_have_no_place_in_a_gguf_file(official, folder, monkeypatch):
     source = official("BF16")
-    plain_keys = convert_source.plain_keys
+    published_keys = convert_source.published_keys
     for x in (1 << 32, -(1 << 32), 1e300, "\ud800"):
-        monkeypatch.setattr(convert_source, "plain_keys", lambda *args: plain_keys(*args) | {"x": x})
+        monkeypatch.setattr(convert_source, "published_keys", lambda *args: published_keys(*args) | {"x": x})
         with pytest.raises(ModelError, match="no place in a GGUF file"):
             convert(source, folder / "made.gguf")
-    monkeypatch.setattr(convert_source, "plain_keys", plain_keys)
+    monkeypatch.setattr(convert_source, "published_keys", published_keys)
     monkeypatch.setattr(as_gguf, "MAX_HEADER", 1000)
     with pytest.raises(ModelError, match="more than a GGUF file is read with"):
         convert(source, folder / "made.gguf")

@@ -9,8 +9,8 @@ from s2mlx import device
 from s2mlx.config import TransformerConfig
 from s2mlx.layers import cache as module
 from s2mlx.layers.cache import KVCache
+from s2mlx.layers.heads import Heads
 from s2mlx.layers.rope import Rope
-from s2mlx.layers.transformer import Heads
 
 LAYERS, HEADS, KV_HEADS, DIM = 2, 4, 2, 16
 
@@ -80,12 +80,12 @@ def test_a_step_writes_to_a_short_array_only(parts, monkeypatch):
     cache = KVCache(LAYERS)
     run(parts, cache, 0, [300])
     for _ in range(3):
-        before = [id(a) for a in (*cache.keys, *cache.values)]
+        before = [id(a) for pair in cache.body for a in pair]
         run(parts, cache, cache.offset, [1] * 4)
-        assert [id(a) for a in (*cache.keys, *cache.values)] == before
+        assert [id(a) for pair in cache.body for a in pair] == before
         assert all(a.shape[2] == 4 for pair in cache.tail for a in pair)
         run(parts, cache, cache.offset, [1])
-        assert [id(a) for a in (*cache.keys, *cache.values)] != before and cache.tail_length == 1
+        assert [id(a) for pair in cache.body for a in pair] != before and cache.tail_length == 1
         run(parts, cache, cache.offset, [1, 2])  # a pass of several positions writes to the whole
 
 
@@ -93,4 +93,4 @@ def test_a_merged_past_has_no_gaps(parts, monkeypatch):
     monkeypatch.setattr(device, "kernels_available", lambda: True)
     cache = KVCache(LAYERS)
     run(parts, cache, 0, [3] + [1] * (module._TAIL + 1))
-    assert cache.keys[0].shape[2] == 3 + module._TAIL and cache.tail_length == 1
+    assert cache.body[0][0].shape[2] == 3 + module._TAIL and cache.tail_length == 1

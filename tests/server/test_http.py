@@ -2,6 +2,7 @@
 
 import errno
 import json
+import resource
 import select
 import socket
 import threading
@@ -211,6 +212,16 @@ def test_silent_connections_shut_nobody_out(server, connect):
     silent = [connect(server) for _ in range(500)]
     assert connect(server).ask("/health").status == 200
     assert not any(select.select([client.socket], [], [], 0)[0] for client in silent[::50])  # all are still there
+
+
+def test_few_descriptors_become_more():
+    """macOS gives a process 256 unless it asks."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+        assert listener._files() == resource.getrlimit(resource.RLIMIT_NOFILE)[0] > 1000
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_of_too_many_connections_the_longest_silent_goes(tts, start, connect, monkeypatch):
