@@ -7,7 +7,8 @@ import threading
 import numpy as np
 
 from ..errors import DeviceError
-from .hardware.backend import Backend
+from .hardware.backend import Backend, InputStream
+from .hardware.devices import Device
 from .hardware.watchdog import Watchdog
 from .meter import Level, Meter
 from .rates import resample
@@ -64,7 +65,7 @@ class Recorder:
         run.end()
         with self._changed:
             pieces, meter = list(run.pieces), run.meter
-        if not pieces:
+        if not pieces or meter is None:
             if error:
                 raise error
             return Take(np.zeros(0, np.float32), self.rate)
@@ -159,18 +160,18 @@ class Recorder:
 class _Capture:
     """One take in the making: the thread that reads, and what it has read. Guarded by `changed`."""
 
-    def __init__(self, backend: Backend, query, max_seconds: float, changed: threading.Condition):
+    def __init__(self, backend: Backend, query: int | str | None, max_seconds: float, changed: threading.Condition):
         self.pieces: list[np.ndarray] = []  # at the device's rate
         self.frames, self.rate = 0, 1.0
         self.meter: Meter | None = None
-        self.device = None
+        self.device: Device | None = None
         self.error: DeviceError | None = None
         self.full = False
         self.overflows = 0
         self.last_sound = backend.clock()
         self.watchdog = Watchdog(backend.clock)
         self._backend, self._query, self._max_seconds, self._changed = backend, query, max_seconds, changed
-        self._stream = None
+        self._stream: InputStream | None = None
         self._ended = False
         self._thread = threading.Thread(target=self._read, name="s2mlx-recorder", daemon=True)
         self._thread.start()
@@ -185,30 +186,30 @@ class _Capture:
 
     def _read(self) -> None:
         try:
-            self.device = self._backend.find_input(self._query)
-            stream = self._backend.open_input(self.device, self.device.default_rate)
+            device = self.device = self._backend.find_input(self._query)
+            stream = self._backend.open_input(device, device.default_rate)
         except DeviceError as error:
             self._failed(error)
             return
         try:
             with self._changed:
-                self._stream, self.rate = stream, self.device.default_rate
-                self.meter = Meter(self.rate)
+                self._stream, self.rate = stream, device.default_rate
+                meter = self.meter = Meter(self.rate)
             while not self._ended and not self.full:
-                self._add(stream.read(), stream.overflows)
+                self._add(stream.read(), stream.overflows, meter)
         except DeviceError as error:
             self._failed(error)
         finally:
             stream.close()
 
-    def _add(self, block: np.ndarray, overflows: int) -> None:
+    def _add(self, block: np.ndarray, overflows: int, meter: Meter) -> None:
         with self._changed:
             if self._ended or not len(block):
                 return
             block = block[: max(0, round(self._max_seconds * self.rate) - self.frames)]
             self.pieces.append(block)
             self.frames += len(block)
-            self.meter.add(block)
+            meter.add(block)
             self.overflows = overflows
             self.last_sound = self._backend.clock()
             self.full = self.frames >= self._max_seconds * self.rate

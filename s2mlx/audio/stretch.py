@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 # A frame holds two periods of a low voice, the tolerance half of one, and what both need of the sound ahead fits into the
@@ -19,7 +21,7 @@ class TimeStretch:
         self.rate = rate
         self._taken = self._given = 0
         self._frame = round(_FRAME * sample_rate) // 2 * 2
-        self._tsm = None
+        self._tsm: Any = None  # audiotsm's, which has no types
         if rate != 1:
             from audiotsm import wsola
 

@@ -213,7 +213,7 @@ class _Converted:
         self._fd = fd
         self._aside = tempfile.TemporaryDirectory(prefix="s2mlx-")
         self._source, self._made = (Path(self._aside.name) / name for name in ("speech.wav", "speech.m4a"))
-        self._file = open(self._source, "w+b")  # noqa: SIM115 - closed by finish or close
+        self._file = open(self._source, "w+b")  # closed by finish or close
         self._wav = _Wav(self._file.fileno(), rate)
 
     def write(self, samples: np.ndarray) -> None:

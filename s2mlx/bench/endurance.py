@@ -6,9 +6,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING
 
 from . import process
+
+if TYPE_CHECKING:
+    import s2mlx
 
 TEXT = "The river runs on, and whoever sits beside it long enough hears the same water speak a different word. "
 _SENTENCES = 60  # of one request; requests follow each other as long as they are needed
@@ -55,7 +59,7 @@ def main(job: dict) -> Iterator[dict]:
         chunks.close()
 
 
-def _endless(tts) -> Iterator:
+def _endless(tts: s2mlx.Synthesizer) -> Generator[s2mlx.AudioChunk, None, None]:
     seed = 0
     while True:
         yield from tts.stream(TEXT * _SENTENCES, seed=seed, min_frames=20)

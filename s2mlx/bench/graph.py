@@ -56,7 +56,7 @@ _PROMPT = 32  # positions before the counted frame: the KV cache has room, as in
 class Graph:
     """kinds: nodes by primitive or kernel. launches: work for a GPU; views take none, a concatenation one per input."""
 
-    kinds: Counter
+    kinds: Counter[str]
     launches: int
 
     @property
@@ -91,11 +91,16 @@ def _is_view(kind: str) -> bool:
     return kind.split()[0] in _VIEWS  # "View float32": some kinds carry a type
 
 
-def _read(outputs: list[mx.array], names: Mapping[str, mx.array]) -> tuple[dict[str, str], Counter, dict[str, str]]:
+def _read(
+    outputs: list[mx.array], names: Mapping[str, mx.array]
+) -> tuple[dict[str, str], Counter[str], dict[str, str]]:
     """Of the graph behind arrays: labels of the nodes, their numbers of inputs, labels of those that made `names`."""
     text = io.StringIO()
     mx.export_to_dot(text, *outputs, **names)
-    labels, inputs, made, latest = {}, Counter(), {}, {}
+    labels: dict[str, str] = {}
+    made: dict[str, str] = {}
+    latest: dict[str, str] = {}
+    inputs: Counter[str] = Counter()
     for line in text.getvalue().splitlines():
         if found := _NODE.match(line):
             # MLX names a node by its primitive, and the calls of a compiled function share theirs: the n-th is `id#n`
@@ -150,16 +155,18 @@ def frame_builder(model: DualAR, *, batch: int = 1, sampling: Sampling | None = 
     try:
         for draw in draws:
             caches.append(model.new_cache())
-            states.append(model.first(model.prefill(matrix, caches[-1]), pick, mx.array(draw[None]), [True]))
-        state, draws = State.join(states) if batch > 1 else states[0], mx.array(np.stack(draws))
-        mx.eval(state.arrays, draws, [c.arrays for c in caches])
+            outputs = model.prefill(matrix, caches[-1])
+            assert outputs is not None  # nobody cancels
+            states.append(model.first(outputs, pick, mx.array(draw[None]), [True]))
+        state, rows = State.join(states) if batch > 1 else states[0], mx.array(np.stack(draws))
+        mx.eval(state.arrays, rows, [c.arrays for c in caches])
     finally:
         mx.enable_compile()
 
     def build():
         forks = [c.fork() for c in caches]
         cache = forks[0] if batch == 1 else BatchCache(forks)
-        return model.next(state, cache, pick, draws, [True] * batch), cache
+        return model.next(state, cache, pick, rows, [True] * batch), cache
 
     return build
 

@@ -34,7 +34,7 @@ def tensors(c: ModelConfig) -> Iterator[RandomTensor]:
 
 def networks(c: ModelConfig) -> Iterator[RandomTensor]:
     """Slow-AR and Fast-AR."""
-    slow, fast = c.slow, c.fast
+    slow, fast = c.transformers
     yield _matrix("embeddings.weight", c.vocab_size, slow.dim, 4.0)
     yield _matrix("codebook_embeddings.weight", c.codebook_size * c.num_codebooks, slow.dim, 4.0)
     for i in range(slow.layers):

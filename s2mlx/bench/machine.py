@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import mlx.core as mx
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
-from ..config import ModelConfig
+from ..config import CodecConfig, ModelConfig
 from ..layers.matmul import matmul
 from ..weights import KNOWN
 from ..weights.facts import kv_cache_bytes
@@ -80,7 +80,7 @@ def measure_bandwidth(mebibytes: int = 256, repeat: int = 5) -> float:
 
 def frame_bytes(config: ModelConfig, type: str, positions: int = POSITIONS) -> int:
     """Bytes that one frame must read when the matrices are of `type` (`q6_k`, ..., or the mix `q4_k_m`)."""
-    slow, passes = config.slow, config.num_codebooks - 1
+    (slow, _), passes = config.transformers, config.num_codebooks - 1
     total = 2 * slow.layers * slow.kv_heads * slow.head_dim * _KV_BYTES * positions
     for part in inventory.networks(config):
         weights = part.size
@@ -95,8 +95,8 @@ def frame_bytes(config: ModelConfig, type: str, positions: int = POSITIONS) -> i
 
 def bound(config: ModelConfig, bytes_per_frame: int, bandwidth: float) -> Bound:
     """bandwidth in bytes per second. The codec's own work, small beside the frame's, is left out."""
-    seconds = bytes_per_frame / bandwidth
-    return Bound(1 / seconds, seconds * config.codec.sample_rate / config.codec.frame_samples)
+    codec, seconds = config.codec or CodecConfig(), bytes_per_frame / bandwidth
+    return Bound(1 / seconds, seconds * codec.sample_rate / codec.frame_samples)
 
 
 def chips(config: ModelConfig = ModelConfig()) -> list[dict]:

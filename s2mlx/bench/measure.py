@@ -9,12 +9,14 @@ import dataclasses
 import os
 import tempfile
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import mlx.core as mx
 
 from .. import device
-from ..config import ModelConfig
+from ..config import SLOW_AR, ModelConfig
 from ..errors import UsageError
 from ..layers.scope import Scope
 from ..networks.dual_ar import DualAR
@@ -42,7 +44,7 @@ def measure(
     raises, and UsageError when that many positions do not fit."""
     with open_checkpoint(path) as checkpoint:
         check_room(checkpoint.config, positions, frames)
-    result = {"path": str(path)}
+    result: dict[str, Any] = {"path": str(path)}
     progress("time to first audio, in a process of its own")
     result["first_audio"] = first_audio.measure(path, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit)
     if minutes:
@@ -53,9 +55,9 @@ def measure(
     bandwidth = result["bandwidth"] = machine.measure_bandwidth()
     progress("loading")
     model = load_model(Path(path), tokenizer, compat, memory_limit)
-    config, dual_ar = model.config, model.dual_ar
+    config, dual_ar, (slow, _) = model.config, model.dual_ar, model.config.transformers
     mx.reset_peak_memory()
-    result |= {"name": config.name, "positions": positions, "layers": config.slow.layers, "way": way(model)}
+    result |= {"name": config.name, "positions": positions, "layers": slow.layers, "way": way(model)}
 
     progress("prefill")
     result["prefill_position"] = plain(speed.prefill(dual_ar, positions) / positions)
@@ -66,7 +68,7 @@ def measure(
     progress("codec")
     codec = speed.codec(model.codec)
     result["codec"] = {str(size): plain(t) for size, t in codec.items()}
-    frame_seconds = config.codec.frame_samples / config.codec.sample_rate
+    frame_seconds = model.codec_config.frame_samples / model.codec_config.sample_rate
     result["frame_audio"] = frame_seconds
     steady = codec[max(codec)].median
     result["rtf"] = (times.median + steady) / frame_seconds
@@ -75,7 +77,7 @@ def measure(
     reads["kv"] = dual_ar.kv_bytes(positions)  # of one sequence
     total = sum(reads.values())
     result["reads"] = reads | {"total": total, "bound": total / bandwidth}
-    cut = config.slow.layers < _FULL_LAYERS and config.slow.dim == ModelConfig().slow.dim
+    cut = slow.layers < _FULL_LAYERS and slow.dim == SLOW_AR.dim
     if cut:
         result["extrapolated"] = extrapolated(result, steady)
     if batches:
@@ -85,7 +87,7 @@ def measure(
             result["batches"][str(size)] = plain(speed.batch(dual_ar, positions, frames, size))
     result["memory"] = {"peak": mx.get_peak_memory()}
     progress("graph")
-    result["graph"] = counted(dual_ar, _FULL_LAYERS if cut else config.slow.layers)
+    result["graph"] = counted(dual_ar, _FULL_LAYERS if cut else slow.layers)
     result["graph"]["synchronisations"] = synchronisations
     return result
 
@@ -117,7 +119,7 @@ def way(model: Model) -> dict:
     return {
         "device": "gpu" if gpu else "cpu",
         "device_name": info.get("device_name", "CPU"),
-        "mlx": mx.__version__,
+        "mlx": version("mlx"),
         "kernels": device.kernels_available(),
         "path": why,
         "forms": {"slow": weights.forms(model.dual_ar.slow), "fast": weights.forms(model.dual_ar.fast)},
@@ -146,10 +148,10 @@ def counted(model: DualAR, layers: int) -> dict:
     if device.on_gpu():
         return {"of": "this model", ("kernels" if device.kernels_available() else "plain"): _describe(model, None)}
     with tempfile.TemporaryDirectory() as folder:
-        slow = dataclasses.replace(model.config.slow, layers=layers)
-        config = dataclasses.replace(model.config, slow=slow, codec=None)
+        slow, fast = model.config.transformers
+        config = dataclasses.replace(model.config, slow=dataclasses.replace(slow, layers=layers), codec=None)
         path = synthetic.write_model(folder, synthetic.skeleton(config))
-        result = {"of": f"a skeleton: {layers} + {config.fast.layers} layers, tiny widths, q8_0, as on a GPU"}
+        result: dict[str, Any] = {"of": f"a skeleton: {layers} + {fast.layers} layers, tiny widths, q8_0, as on a GPU"}
         for name, with_kernels in (("plain", False), ("kernels", True)):
             with pretend.gpu(with_kernels) as made, open_checkpoint(path) as checkpoint:
                 cache_dtype = mx.float16 if with_kernels else mx.float32  # as `load_model` chooses

@@ -19,6 +19,7 @@ def run(module: str, job: dict) -> Iterator[dict]:
     with subprocess.Popen(
         [sys.executable, "-m", module, json.dumps(job)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
+        assert process.stdout is not None and process.stderr is not None  # pipes, as asked
         for line in process.stdout:
             yield json.loads(line)
         fault = process.stderr.read().strip()

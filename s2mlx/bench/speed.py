@@ -85,8 +85,9 @@ def parts(model: DualAR, positions: int, count: int) -> dict[str, Times]:
     """`slow`: a step of the Slow-AR. `fast`: head and Fast-AR. `sampler`: all draws of a frame, alone."""
     step = _Steps(model, positions, 1)
     slow, pick, sampler = timed(step.slow, count), timed(step.pick, count), _sampler(model, count)
-    rest = (max(0.0, seconds - sampler.median) for seconds in (pick.median, pick.low, pick.high))
-    return {"slow": slow, "fast": Times(*rest, pick.tries), "sampler": sampler}
+    rest = lambda seconds: max(0.0, seconds - sampler.median)
+    fast = Times(rest(pick.median), rest(pick.low), rest(pick.high), pick.tries)
+    return {"slow": slow, "fast": fast, "sampler": sampler}
 
 
 def codec(codec: Codec, count: int = 3) -> dict[int, Times]:
@@ -110,8 +111,10 @@ class _Steps:
         self.open = [False] * size
         caches, states = [model.new_cache() for _ in range(size)], []
         for i, cache in enumerate(caches):
-            self.outputs = model.prefill(prompt(model, positions), cache)
-            states.append(model.first(self.outputs, self.pick_, self.uniforms[i : i + 1], [False]))
+            outputs = model.prefill(prompt(model, positions), cache)
+            assert outputs is not None  # nobody cancels
+            self.outputs = outputs
+            states.append(model.first(outputs, self.pick_, self.uniforms[i : i + 1], [False]))
         self.state = State.join(states) if size > 1 else states[0]
         self.cache = BatchCache(caches) if size > 1 else caches[0]
         mx.eval(self.state.arrays, self.uniforms)

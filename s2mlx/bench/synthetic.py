@@ -15,7 +15,7 @@ import gguf
 import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
-from ..config import ModelConfig
+from ..config import SLOW_AR, ModelConfig
 from ..convert.as_gguf import type_keys
 from ..convert.gguf_writer import header, padding, value
 from ..weights.keys import published_keys
@@ -52,8 +52,8 @@ class Shape:
 
 def full(layers: int = 2, type: str = "q8_0") -> Shape:
     """S2 Pro's widths, vocabulary, Fast-AR and codec, with few layers in the Slow-AR."""
-    base = ModelConfig(name=f"synthetic S2 Pro of {layers} layers, {type}")
-    return Shape(replace(base, slow=replace(base.slow, layers=layers)), type)
+    name = f"synthetic S2 Pro of {layers} layers, {type}"
+    return Shape(ModelConfig(name=name, slow=replace(SLOW_AR, layers=layers)), type)
 
 
 def tiny(type: str = "q8_0") -> Shape:
@@ -63,13 +63,13 @@ def tiny(type: str = "q8_0") -> Shape:
 
 def skeleton(config: ModelConfig, type: str = "q8_0") -> Shape:
     """All layers of `config` at tiny widths: its graphs have the nodes of the real model's."""
-    rvq = config.codec.rvq.layers if config.codec else 2
+    (slow, fast), rvq = config.transformers, config.codec.rvq.layers if config.codec else 2
     return Shape(
         _narrow(
             config,
             f"skeleton of {config.name}",
-            layers=config.slow.layers,
-            fast_layers=config.fast.layers,
+            layers=slow.layers,
+            fast_layers=fast.layers,
             rvq_layers=rvq,
         ),
         type,
@@ -78,7 +78,10 @@ def skeleton(config: ModelConfig, type: str = "q8_0") -> Shape:
 
 def _narrow(config: ModelConfig, name: str, *, layers: int, fast_layers: int, rvq_layers: int) -> ModelConfig:
     """The structure of `config` in a vocabulary of 1280 ids, widths of 256 (what K-quants take) and a codec of 32."""
-    small = dict(dim=256, ffn_dim=512, heads=4, kv_heads=2, head_dim=64)
+    slow, fast = (
+        replace(sizes, layers=n, dim=256, ffn_dim=512, heads=4, kv_heads=2, head_dim=64)
+        for sizes, n in zip(config.transformers, (layers, fast_layers))
+    )
     codec = config.codec and replace(
         config.codec,
         encoder_dim=2,
@@ -94,8 +97,8 @@ def _narrow(config: ModelConfig, name: str, *, layers: int, fast_layers: int, rv
     return replace(
         config,
         name=name,
-        slow=replace(config.slow, layers=layers, **small),
-        fast=replace(config.fast, layers=fast_layers, **small),
+        slow=slow,
+        fast=fast,
         codec=codec,
         vocab_size=1280,
         context_length=1024,

@@ -120,7 +120,7 @@ def _config(source: Source, made: Plan) -> dict:
     """The source's config.json, if it has one; the sizes; how the matrices are packed."""
     ours = config_json(source.plain_keys())
     config = source.config_json()
-    slow = source.config.slow
+    slow, _ = source.config.transformers
     ours["text_config"]["head_dim"] = slow.head_dim
     ours["audio_decoder_config"] |= {"max_seq_len": source.config.num_codebooks + 1, "text_dim": slow.dim}
     for key, x in ours.items():

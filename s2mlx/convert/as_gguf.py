@@ -72,7 +72,7 @@ def type_keys(type: str, kinds: Iterable[GGMLQuantizationType]) -> dict[str, byt
 
 def file_type(type: str) -> LlamaFileType:
     """What files of one type, or one mix, call themselves."""
-    return _FILE_TYPES[type] if type in _FILE_TYPES else _L["MOSTLY_" + type.upper()]
+    return _FILE_TYPES[type] if type in _FILE_TYPES else LlamaFileType["MOSTLY_" + type.upper()]
 
 
 def _write_tensors(file, made: Plan, pool, on_progress) -> None:

@@ -14,7 +14,6 @@ Arrays are [weights of a group, groups of a block, blocks] and [groups, blocks]:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 from typing import NamedTuple
 
@@ -56,14 +55,17 @@ class _Groups:
         return np.multiply(q, q, out=product).sum(0), np.multiply(q, self.x, out=product).sum(0)
 
 
-@dataclass
 class _Best:
     """What has the least error so far, element by element: `keep(error, *values)`."""
 
-    error: np.ndarray
-    values: list
+    def __init__(self) -> None:
+        self.error: np.ndarray | None = None
+        self.values: list[np.ndarray] = []
 
-    def keep(self, error, *values):
+    def keep(self, error: np.ndarray, *values: np.ndarray) -> None:
+        if self.error is None:
+            self.error, self.values = error, [np.array(v) for v in values]
+            return
         better = error < self.error
         for old, new in zip((self.error, *self.values), (error, *values)):
             np.copyto(old, new, where=better)
@@ -91,11 +93,11 @@ def symmetric(x: np.ndarray, low: int, high: int, least: int, most: int, reach: 
     d = _half(extreme / least)  # the largest scale becomes `least`, which reaches one step further than `most`
     scales = _nearest(scale, d, least, most)
     d, scales = _refine_symmetric(g, low, high, least, most, d, scales)
-    best = None
+    best = _Best()
     for step in _outwards(reach):
         tried = np.clip(scales + np.float32(step), least, most)
         error = _error_symmetric(g, d * tried, *g.round(_inverse(d * tried), None, low, high))
-        best = _kept(best, error, tried)
+        best.keep(error, tried)
     (scales,) = best.values
     g.round(_inverse(d * scales), None, low, high)
     return Fitted(d.astype(np.float16), scales, g.q)
@@ -104,12 +106,12 @@ def symmetric(x: np.ndarray, low: int, high: int, least: int, most: int, reach: 
 def _free_affine(g, levels):
     """Scale and minimum of each group, of any value."""
     low = np.minimum(g.x.min(0), 0)
-    width, best = np.maximum(g.x.max(0) - low, _TINY), None
+    width, best = np.maximum(g.x.max(0) - low, _TINY), _Best()
     for t in _SPREAD:
         factor = np.float32(levels + t) / width
         sums = _sums(g, factor, -low * factor, levels)
         scale, minimum = _solve(g, *sums)
-        best = _kept(best, _error_affine(g, scale, minimum, *sums), scale, minimum)
+        best.keep(_error_affine(g, scale, minimum, *sums), scale, minimum)
     for _ in range(2):
         sums = _rounded(g, *best.values, levels)
         scale, minimum = _solve(g, *sums)
@@ -120,11 +122,11 @@ def _free_affine(g, levels):
 def _free_symmetric(g, low, high):
     """Scale of each group; the weight of the largest magnitude lies at the long end of the integers."""
     at = np.abs(g.x).argmax(0)[None]
-    extreme, best = np.take_along_axis(g.x, at, 0)[0], None
+    extreme, best = np.take_along_axis(g.x, at, 0)[0], _Best()
     for t in _FEW:
         squares, products = g.round(np.float32(low + t) * _inverse(extreme), None, low, high)
         scale = products / np.maximum(squares, _TINY)
-        best = _kept(best, g.square - scale * products, scale)
+        best.keep(g.square - scale * products, scale)
     squares, products = g.round(_inverse(best.values[0]), None, low, high)
     scale = products / np.maximum(squares, _TINY)
     best.keep(g.square - scale * products, scale)
@@ -166,15 +168,15 @@ def _refine_affine(g, levels, most, d, least, scales, minima):
 def _neighbours_affine(g, levels, most, d, least, scales, minima):
     """The same scales and minima, or better ones a step away. With another scale the minimum moves first, so that the
     middle of the weights stays where it is."""
-    best, middle = None, 0
+    best, middle = _Best(), np.float32(0)
     for step, further in product(_outwards(1), _outwards(1)):
         tried = np.clip(scales + np.float32(step), 0, most)
         moved = _nearest(least * minima + d * (tried - scales) * middle, least, 0, most)
         moved = np.clip(moved + np.float32(further), 0, most)
         sums = _rounded(g, d * tried, least * moved, levels)
-        if best is None:
+        if best.error is None:
             middle = sums[0] / g.n
-        best = _kept(best, _error_affine(g, d * tried, least * moved, *sums), tried, moved)
+        best.keep(_error_affine(g, d * tried, least * moved, *sums), tried, moved)
     return best.values
 
 
@@ -211,14 +213,6 @@ def _error_affine(g, scale, minimum, q, squares, products):
 
 def _error_symmetric(g, scale, squares, products):
     return g.square + scale * (scale * squares - 2 * products)
-
-
-def _kept(best, error, *values):
-    """`best` with what these improve; they themselves if there is none yet."""
-    if best is None:
-        return _Best(error, [np.array(v) for v in values])
-    best.keep(error, *values)
-    return best
 
 
 def _nearest(value, unit, low, high):

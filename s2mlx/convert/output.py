@@ -86,7 +86,7 @@ class Output:
             )
 
     def _is_known(self, name: str) -> bool:
-        return name in _UNNOTICED or any(fnmatchcase(name, pattern) for pattern in self.files)
+        return name in _UNNOTICED or any(fnmatchcase(name, pattern) for pattern in self.files or ())
 
     def _exists(self) -> S2Error:
         return S2Error(f"{self.given} exists; --force replaces it")

@@ -13,7 +13,8 @@ _ALIGNMENT = 64  # of the first byte of data: readers may then map what begins a
 
 def header(tensors: Iterable[tuple[str, str, tuple[int, ...]]]) -> tuple[bytes, int]:
     """(everything before the data, bytes of data). tensors: name, type, shape; their data follow without gaps."""
-    entries, at = {"__metadata__": {"format": "mlx"}}, 0
+    entries: dict[str, dict[str, object]] = {"__metadata__": {"format": "mlx"}}
+    at = 0
     for name, dtype, shape in tensors:
         end = at + math.prod(shape) * _BYTES[dtype]
         entries[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [at, end]}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
@@ -64,7 +65,7 @@ class Plan:
 
     def types(self) -> dict[str, dict[str, int]]:
         """{TYPE: {tensors, bytes}} of the result, as `s2mlx info` says it of a file."""
-        found = {}
+        found: dict[str, dict[str, int]] = {}
         for planned in self.tensors:
             entry = found.setdefault(planned.kind.name, {"tensors": 0, "bytes": 0})
             entry["tensors"] += 1
@@ -77,12 +78,15 @@ def check_type(type: str) -> None:
         raise UsageError(f"there is no type {type!r}; known: {', '.join(TYPES)}")
 
 
-def plan(checkpoint: Checkpoint, type: str, fits=lambda kind: True) -> Plan:
+def plan(checkpoint: Checkpoint, type: str, fits: Callable[[GGMLQuantizationType], bool] = lambda kind: True) -> Plan:
     """Types of all tensors for a file of `type` (one of `TYPES`).
 
     fits: which quantized types the file can hold; what the source has of another becomes the type asked for.
     """
-    notes, swapped, kept, coarse = [], Counter(), Counter(), Counter()
+    notes: list[str] = []
+    swapped: Counter[tuple[GGMLQuantizationType, GGMLQuantizationType, int]] = Counter()
+    kept: Counter[tuple[GGMLQuantizationType, GGMLQuantizationType]] = Counter()
+    coarse: Counter[float] = Counter()
     tensors = []
     for name, tensor in checkpoint.tensors.items():
         wanted = _wanted(name, type, checkpoint.config)
@@ -137,7 +141,7 @@ def _wanted(name: str, type: str, config: ModelConfig) -> GGMLQuantizationType:
     if name.startswith("c."):
         return _T.F16
     if role(name) == "other":
-        return _T[type.upper()] if type in ("f32", "bf16") else _T.F16
+        return GGMLQuantizationType[type.upper()] if type in ("f32", "bf16") else _T.F16
     return type_of(name, type, config)
 
 

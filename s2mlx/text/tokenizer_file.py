@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ..errors import ModelError
 
@@ -46,8 +47,8 @@ def read_tokenizer_file(path: Path) -> tuple[str, dict]:
         root = json.loads(text)
     except (ValueError, RecursionError) as fault:
         raise ModelError(f"{path} is not a tokenizer file: {one_line(fault)}") from None
-    if fault := next(_faults(root), None):
-        raise ModelError(f"{path} is not a tokenizer file that can be used: {fault}")
+    if wrong := next(_faults(root), None):
+        raise ModelError(f"{path} is not a tokenizer file that can be used: {wrong}")
     return text, root
 
 
@@ -77,11 +78,12 @@ def _read(path: Path) -> str:
         raise ModelError(f"cannot read {path}: {fault.strerror or fault}") from fault
 
 
-def _faults(root) -> Iterator[str]:
-    """What is wrong; the first of it makes the file useless, and only that may be asked for."""
+def _faults(root: Any) -> Iterator[str]:
+    """What is wrong; the first of it makes the file useless."""
     model = root.get("model") if isinstance(root, dict) else None
     if not isinstance(model, dict):
         yield "it has no model"
+        return
     if model.get("type", "BPE") != "BPE":
         yield "its model is not BPE"
     for key in ("dropout", "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"):
@@ -90,11 +92,13 @@ def _faults(root) -> Iterator[str]:
     vocab, merges = model.get("vocab"), model.get("merges")
     if not (isinstance(vocab, dict) and vocab and isinstance(merges, list)):
         yield "it has no vocabulary"
+        return
     if not all(type(i) is int and 0 <= i < _MOST_IDS for i in vocab.values()):
         yield f"an id is not a number below {_MOST_IDS}"
     added = root.get("added_tokens")
     if not (isinstance(added, list) and all(isinstance(t, dict) for t in added)):
         yield "it has no added tokens"
+        return
     if not all(type(t.get("id")) is int and 0 <= t["id"] < _MOST_IDS and t.get("content") for t in added):
         yield f"an added token has no content or no id below {_MOST_IDS}"
     for kind in _PARTS:

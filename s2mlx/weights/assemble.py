@@ -12,7 +12,7 @@ from gguf.constants import GGMLQuantizationType
 from .block_formats import SUPPORTED
 from .checkpoint import Checkpoint, Tensor
 from .layout import check_tensors, role
-from .mapped import Region
+from .mapped import TensorBytes
 from .metadata import read_config
 from .storage import Part, plan
 
@@ -24,7 +24,7 @@ class Found(NamedTuple):
 
     shape: tuple[int, ...]
     type: GGMLQuantizationType
-    region: Region
+    region: TensorBytes
 
 
 def assemble(path: Path, metadata: Mapping, found: Mapping[str, Found], memory_limit: int | None) -> Checkpoint:

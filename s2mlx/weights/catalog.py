@@ -43,12 +43,14 @@ def find_model(spec: str | Path | None = None) -> FoundModel:
     if name == DEMO:
         return FoundModel(_bundled(), is_demo=True)
     if name in KNOWN:
-        return FoundModel(_cached(*KNOWN[name], name))
+        repository, file = KNOWN[name]
+        return FoundModel(_cached(repository, file, name))
     if _REPOSITORY.fullmatch(name) and not name.endswith(".gguf"):
         repository, _, file = name.partition(":")
         return FoundModel(_cached(repository, file or None, name))
     if _REPOSITORY.fullmatch(name) and ":" in name:
-        return FoundModel(_cached(*name.split(":", 1), name))
+        repository, file = name.split(":", 1)
+        return FoundModel(_cached(repository, file, name))
     known = ", ".join([DEMO, *KNOWN])
     raise ModelError(f"no model {name}: no such file, and not a known name ({known}) or owner/repo[:file]")
 

@@ -18,7 +18,7 @@ from gguf.constants import GGMLQuantizationType
 
 from ..config import ModelConfig
 from .block_formats import decode
-from .mapped import Region
+from .mapped import Rows, TensorBytes
 from .storage import Storage
 
 # Weights decoded at a time: bounds what loading takes beyond its result (about 12 bytes each).
@@ -40,7 +40,7 @@ class Tensor:
     name: str
     shape: tuple[int, ...]
     type: GGMLQuantizationType
-    region: Region
+    region: TensorBytes
     storage: Storage = Storage.PACKED
 
     @property
@@ -49,7 +49,7 @@ class Tensor:
         return self.region.data.reshape(math.prod(self.shape[:-1]), -1)
 
     @property
-    def rows(self):
+    def rows(self) -> Rows:
         """What `data` is made of when only slices of it are wanted: of a packed tensor then no more is opened."""
         return self.region.rows(math.prod(self.shape[:-1]))
 
@@ -92,7 +92,7 @@ class Tensor:
         if len(pieces) == 1:
             return pieces[0]
         several = isinstance(pieces[0], tuple)
-        whole = tuple(map(mx.concatenate, zip(*pieces))) if several else mx.concatenate(pieces)
+        whole = tuple(mx.concatenate(list(column)) for column in zip(*pieces)) if several else mx.concatenate(pieces)
         mx.eval(whole)  # now, so that the pieces go
         return whole
 

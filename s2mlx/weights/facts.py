@@ -21,7 +21,8 @@ def describe(checkpoint) -> dict:
     from .layout import role
     from .storage import Part
 
-    config, types, parameters, weights = checkpoint.config, {}, 0, 0
+    config, parameters, weights = checkpoint.config, 0, 0
+    types: dict[str, dict[str, int]] = {}
     for name, tensor in checkpoint.tensors.items():
         entry = types.setdefault(tensor.type.name, {"tensors": 0, "bytes": 0})
         entry["tensors"] += 1
@@ -48,6 +49,6 @@ def kv_cache_bytes(config: ModelConfig) -> int:
     return 2 * slow.layers * slow.kv_heads * slow.head_dim * 4 * positions if slow else 0
 
 
-def is_s2_pro(config) -> bool:
+def is_s2_pro(config: ModelConfig) -> bool:
     """Are these the sizes of S2 Pro, whose weights have a licence of their own?"""
     return config.slow is not None and (config.slow.dim, config.slow.layers, config.vocab_size) == (2560, 36, 155776)

@@ -11,8 +11,11 @@ u32 dims, u64 dim[dims] (fastest first), u32 type, u64 offset; padding; data. A 
 from __future__ import annotations
 
 import math
+import mmap
 import struct
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGUF_DEFAULT_ALIGNMENT, GGUF_MAGIC, GGMLQuantizationType, GGUFValueType
@@ -29,7 +32,7 @@ MAX_DIMS = 4
 MIN_KEY, MIN_TENSOR = 8 + 1 + 4 + 1, 8 + 1 + 4 + 8 + 4 + 8
 
 _V = GGUFValueType
-_SCALARS = {
+_CODES = {
     _V.UINT8: "<u1",
     _V.INT8: "<i1",
     _V.UINT16: "<u2",
@@ -42,7 +45,7 @@ _SCALARS = {
     _V.INT64: "<i8",
     _V.FLOAT64: "<f8",
 }
-_SCALARS = {kind: np.dtype(code) for kind, code in _SCALARS.items()}
+_SCALARS = {kind: np.dtype(code) for kind, code in _CODES.items()}
 
 
 @dataclass(frozen=True)
@@ -80,15 +83,15 @@ class GGUFFile:
 class _Cursor:
     """Reads forward through the header and refuses to step outside of it."""
 
-    def __init__(self, buffer, path):
+    def __init__(self, buffer: mmap.mmap, path: Path):
         self.buffer, self.path, self.at = buffer, path, 0
         self.size = len(buffer)
         self.limit = min(self.size, MAX_HEADER)
 
-    def fail(self, reason):
+    def fail(self, reason: str) -> NoReturn:
         raise ModelError(f"{self.path}: damaged GGUF file: {reason}")
 
-    def take(self, length, what):
+    def take(self, length: int, what: str) -> bytes:
         begin = self.at
         if length > self.limit - begin:
             self.fail(

@@ -8,12 +8,13 @@ from .facts import LICENCE, is_s2_pro
 from .metadata import REST, SLOW
 
 _SECTIONS = ("general.", "fish-speech.", "fish_speech.", "fish_speech.codec.", "s2mlx.")  # as published files have them
+Keys = dict[str, bool | int | float | str | tuple[int, ...] | None]  # a value as the file keeps it
 
 
-def size_keys(c: ModelConfig) -> dict[str, bool | int | float | tuple[int, ...]]:
+def size_keys(c: ModelConfig) -> Keys:
     """The keys that tell the sizes in `c`, as `metadata` reads them."""
-    slow, fast = c.slow, c.fast
-    slow_keys = {
+    slow, fast = c.transformers
+    slow_keys: Keys = {
         "context_length": c.context_length,
         "embedding_length": slow.dim,
         "feed_forward_length": slow.ffn_dim,
@@ -24,7 +25,7 @@ def size_keys(c: ModelConfig) -> dict[str, bool | int | float | tuple[int, ...]]
         "attention.layer_norm_rms_epsilon": slow.norm_eps,
         "vocab_size": c.vocab_size,
     }
-    rest = {
+    rest: Keys = {
         "codebook_size": c.codebook_size,
         "num_codebooks": c.num_codebooks,
         "semantic_begin_id": c.semantic_begin,
@@ -44,41 +45,39 @@ def size_keys(c: ModelConfig) -> dict[str, bool | int | float | tuple[int, ...]]
     }
     if (codec := c.codec) is not None:
         rvq = codec.rvq
-        rest |= {
-            "codec." + key: value
-            for key, value in {
-                "sample_rate": codec.sample_rate,
-                "encoder_dim": codec.encoder_dim,
-                "decoder_dim": codec.decoder_dim,
-                "latent_dim": codec.latent_dim,
-                "encoder_rates": codec.encoder_rates,
-                "decoder_rates": codec.decoder_rates,
-                "quantizer_downsample_factor": codec.downsample_factor,
-                "quantizer_codebook_dim": codec.codebook_dim,
-                "quantizer_semantic_codebook_size": codec.semantic_codebook_size,
-                "quantizer_residual_codebook_size": codec.residual_codebook_size,
-                "quantizer_residual_codebooks": codec.residual_codebooks,
-                "transformer.head_dim": codec.transformer_head_dim,
-                "transformer.rope_freq_base": codec.transformer_rope_base,
-                "transformer.layer_norm_rms_eps": codec.transformer_norm_eps,
-                "rvq_transformer.window_size": rvq.window,
-                "rvq_transformer.n_head": rvq.heads,
-                "rvq_transformer.head_dim": rvq.head_dim,
-                "rvq_transformer.dim": rvq.dim,
-                "rvq_transformer.feed_forward_length": rvq.ffn_dim,
-                "rvq_transformer.rope_freq_base": rvq.rope_base,
-                "rvq_transformer.layer_norm_rms_eps": rvq.norm_eps,
-            }.items()
+        codec_keys: Keys = {
+            "sample_rate": codec.sample_rate,
+            "encoder_dim": codec.encoder_dim,
+            "decoder_dim": codec.decoder_dim,
+            "latent_dim": codec.latent_dim,
+            "encoder_rates": codec.encoder_rates,
+            "decoder_rates": codec.decoder_rates,
+            "quantizer_downsample_factor": codec.downsample_factor,
+            "quantizer_codebook_dim": codec.codebook_dim,
+            "quantizer_semantic_codebook_size": codec.semantic_codebook_size,
+            "quantizer_residual_codebook_size": codec.residual_codebook_size,
+            "quantizer_residual_codebooks": codec.residual_codebooks,
+            "transformer.head_dim": codec.transformer_head_dim,
+            "transformer.rope_freq_base": codec.transformer_rope_base,
+            "transformer.layer_norm_rms_eps": codec.transformer_norm_eps,
+            "rvq_transformer.window_size": rvq.window,
+            "rvq_transformer.n_head": rvq.heads,
+            "rvq_transformer.head_dim": rvq.head_dim,
+            "rvq_transformer.dim": rvq.dim,
+            "rvq_transformer.feed_forward_length": rvq.ffn_dim,
+            "rvq_transformer.rope_freq_base": rvq.rope_base,
+            "rvq_transformer.layer_norm_rms_eps": rvq.norm_eps,
         }
+        rest |= {"codec." + key: value for key, value in codec_keys.items()}
     return {SLOW + k: v for k, v in slow_keys.items()} | {REST + k: v for k, v in rest.items()}
 
 
-def published_keys(c: ModelConfig, audio_pad: int) -> dict:
+def published_keys(c: ModelConfig, audio_pad: int) -> Keys:
     """key -> bool, int, float, text or tuple: every key that published files have, from the sizes of the model. Other
     engines ask for some that this one does without.
 
     audio_pad: id of the token that stands where sound goes."""
-    general = {"general.architecture": "fish-speech", "general.name": c.name}
+    general: Keys = {"general.architecture": "fish-speech", "general.name": c.name}
     if is_s2_pro(c):
         general |= {
             "general.basename": "fish-speech-s2-pro",
@@ -87,7 +86,7 @@ def published_keys(c: ModelConfig, audio_pad: int) -> dict:
             "general.description": LICENCE,
         }
     sizes = size_keys(c)
-    rest = {
+    rest: Keys = {
         "model_type": "dual_ar",
         "audio_pad_token_id": audio_pad,
         "tie_word_embeddings": True,
@@ -121,10 +120,10 @@ def published_keys(c: ModelConfig, audio_pad: int) -> dict:
     return dict(sorted(keys.items(), key=lambda item: section(item[0])))
 
 
-def _own_keys(c: ModelConfig) -> dict:
+def _own_keys(c: ModelConfig) -> Keys:
     """What only our models say of themselves."""
     usual = ModelConfig()
-    keys = {}
+    keys: Keys = {}
     if c.sampling != Sampling():
         keys |= {
             "s2mlx.sampling.temperature": c.sampling.temperature,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 from ..config import CodecConfig, ModelConfig, TransformerConfig
 from ..errors import ModelError
@@ -10,7 +12,9 @@ from ..errors import ModelError
 Named = Iterator[tuple[str, tuple[int, ...]]]
 
 
-def check_tensors(config: ModelConfig, tensors, supported, path) -> dict[str, tuple[int, ...]]:
+def check_tensors(
+    config: ModelConfig, tensors: Mapping[str, Any], supported: Container[Any], path: Path
+) -> dict[str, tuple[int, ...]]:
     """Name -> shape of every tensor the networks read, all of them present and decodable.
 
     tensors: name -> anything with `.shape` and `.type`; tensors nobody asks for are left out. ggml's tools drop leading
@@ -35,7 +39,7 @@ def check_tensors(config: ModelConfig, tensors, supported, path) -> dict[str, tu
                 "use a file with F16, Q8_0 or K-quant (Q2_K to Q6_K) weights"
             )
         shapes[name] = shape
-    if config.slow and not config.fast_project_in and config.slow.dim != config.fast.dim:
+    if config.slow and config.fast and not config.fast_project_in and config.slow.dim != config.fast.dim:
         raise ModelError(
             f"{path}: tensor 'fast_project_in.weight' is missing: the Slow-AR is {config.slow.dim} wide, "
             f"the Fast-AR {config.fast.dim}"
@@ -65,33 +69,33 @@ def role(name: str) -> str:
     return "table" if name.endswith("embeddings.weight") else "other"
 
 
-def expected_tensors(config: ModelConfig, present=()) -> Named:
+def expected_tensors(config: ModelConfig, present: Container[str] = ()) -> Named:
     """(name, shape) of every tensor the networks read; what is optional, only if it is among `present`."""
-    if config.slow:
-        yield from _slow(config)
-        yield from _fast(config)
+    if config.slow and config.fast:
+        yield from _slow(config, config.slow)
+        yield from _fast(config, config.slow, config.fast)
         if config.fast_project_in and "fast_project_in.bias" in present:
             yield "fast_project_in.bias", (config.fast.dim,)
     if config.codec:
         yield from _codec(config.codec)
 
 
-def _slow(c: ModelConfig) -> Named:
-    yield "embeddings.weight", (c.vocab_size, c.slow.dim)
-    yield "codebook_embeddings.weight", (c.codebook_size * c.num_codebooks, c.slow.dim)
-    for i in range(c.slow.layers):
-        yield from _block(f"layers.{i}.", c.slow)
-    yield "norm.weight", (c.slow.dim,)
+def _slow(c: ModelConfig, slow: TransformerConfig) -> Named:
+    yield "embeddings.weight", (c.vocab_size, slow.dim)
+    yield "codebook_embeddings.weight", (c.codebook_size * c.num_codebooks, slow.dim)
+    for i in range(slow.layers):
+        yield from _block(f"layers.{i}.", slow)
+    yield "norm.weight", (slow.dim,)
 
 
-def _fast(c: ModelConfig) -> Named:
+def _fast(c: ModelConfig, slow: TransformerConfig, fast: TransformerConfig) -> Named:
     if c.fast_project_in:
-        yield "fast_project_in.weight", (c.fast.dim, c.slow.dim)
-    yield "fast_embeddings.weight", (c.codebook_size, c.fast.dim)
-    for i in range(c.fast.layers):
-        yield from _block(f"fast_layers.{i}.", c.fast)
-    yield "fast_norm.weight", (c.fast.dim,)
-    yield "fast_output.weight", (c.codebook_size, c.fast.dim)
+        yield "fast_project_in.weight", (fast.dim, slow.dim)
+    yield "fast_embeddings.weight", (c.codebook_size, fast.dim)
+    for i in range(fast.layers):
+        yield from _block(f"fast_layers.{i}.", fast)
+    yield "fast_norm.weight", (fast.dim,)
+    yield "fast_output.weight", (c.codebook_size, fast.dim)
 
 
 def _block(stem: str, t: TransformerConfig) -> Named:
@@ -155,24 +159,24 @@ def _decoder(c: CodecConfig) -> Named:
     yield from _conv(f"{stem}{last + 1}", 1, width, 7)
 
 
-def _conv(stem, out, into, kernel) -> Named:
+def _conv(stem: str, out: int, into: int, kernel: int) -> Named:
     yield stem + ".conv.weight", (out, into, kernel)
     yield stem + ".conv.bias", (out,)
 
 
-def _transposed(stem, into, out, kernel) -> Named:
+def _transposed(stem: str, into: int, out: int, kernel: int) -> Named:
     yield stem + ".conv.weight", (into, out, kernel)
     yield stem + ".conv.bias", (out,)
 
 
-def _residual_unit(stem, width) -> Named:
+def _residual_unit(stem: str, width: int) -> Named:
     yield stem + ".block.0.alpha", (1, width, 1)
     yield from _conv(stem + ".block.1", width, width, 7)
     yield stem + ".block.2.alpha", (1, width, 1)
     yield from _conv(stem + ".block.3", width, width, 1)
 
 
-def _convnext(stem, width) -> Named:
+def _convnext(stem: str, width: int) -> Named:
     yield stem + ".dwconv.conv.weight", (width, 1, 7)
     yield stem + ".dwconv.conv.bias", (width,)
     yield stem + ".norm.weight", (width,)
@@ -184,7 +188,7 @@ def _convnext(stem, width) -> Named:
     yield stem + ".gamma", (width,)
 
 
-def _codec_transformer(stem, t: TransformerConfig) -> Named:
+def _codec_transformer(stem: str, t: TransformerConfig) -> Named:
     for i in range(t.layers):
         yield from _block(f"{stem}.layers.{i}.", t)
         yield f"{stem}.layers.{i}.attention_layer_scale.gamma", (t.dim,)
@@ -192,13 +196,13 @@ def _codec_transformer(stem, t: TransformerConfig) -> Named:
     yield stem + ".norm.weight", (t.dim,)
 
 
-def _encoder_transformer(stem, width, layers) -> Named:
+def _encoder_transformer(stem: str, width: int, layers: int) -> Named:
     """Plain multi-head attention; its feed-forward is three times as wide as the block."""
     heads = TransformerConfig(width, 3 * width, layers, heads=1, kv_heads=1, head_dim=width, rope_base=1, norm_eps=1)
     yield from _codec_transformer(stem, heads)
 
 
-def _codebook(stem, size, c: CodecConfig) -> Named:
+def _codebook(stem: str, size: int, c: CodecConfig) -> Named:
     yield stem + ".in_proj.weight", (c.codebook_dim, c.latent_dim, 1)
     yield stem + ".in_proj.bias", (c.codebook_dim,)
     yield stem + ".out_proj.weight", (c.latent_dim, c.codebook_dim, 1)

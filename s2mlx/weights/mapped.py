@@ -6,18 +6,56 @@ import mmap
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ..errors import ModelError
 
+if TYPE_CHECKING:
+    import mlx.core as mx
+
 _PAGE = mmap.PAGESIZE
+
+
+class Rows(Protocol):
+    """Rows of bytes that are there, or are made, by slices."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, part: slice, /) -> np.ndarray:
+        """uint8 [some rows, row_bytes]."""
+        ...
+
+
+class TensorBytes(Protocol):
+    """The bytes of one tensor: a `Region` of a file, or what stands for one and makes them when asked."""
+
+    @property
+    def data(self) -> np.ndarray:
+        """uint8 [n]."""
+        ...
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def rows(self, count: int) -> Rows:
+        """`data` as so many rows of equal length."""
+        ...
+
+    def array(self, align: int = 1) -> mx.array:
+        """mx.uint8 [n] for the GPU."""
+        ...
+
+    def release(self, begin: int = 0, end: int | None = None) -> None:
+        """Let go of the memory that reading took."""
+        ...
 
 
 class MappedFile:
     """A whole file as read-only memory: `map` (an mmap), `bytes` (uint8 [size])."""
 
-    def __init__(self, path):
+    def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path)
         try:
             with open(path, "rb") as file:
@@ -50,7 +88,7 @@ class Region:
         """`data` as so many rows of equal length."""
         return self.data.reshape(count, -1)
 
-    def array(self, align: int = 1):
+    def array(self, align: int = 1) -> mx.array:
         """mx.uint8 [n] for the GPU: the mapped pages themselves where Metal takes them and the region begins at a
         multiple of `align` bytes, otherwise a copy.
 

@@ -22,7 +22,8 @@ def type_of(name: str, type: str, config: ModelConfig) -> T:
     if "wqkv" in name:
         return more
     if found := _W2.match(name):
-        return T.Q6_K if _more_bits(int(found[2]), (config.fast if found[1] else config.slow).layers) else base
+        slow, fast = config.transformers
+        return T.Q6_K if _more_bits(int(found[2]), (fast if found[1] else slow).layers) else base
     return T.Q6_K if name in ("embeddings.weight", "fast_output.weight") else base
 
 

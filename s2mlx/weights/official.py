@@ -8,7 +8,9 @@ checkpoint: they are read off its tensors.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from ..errors import ModelError
 from .assemble import Found, assemble
@@ -117,7 +119,7 @@ def _own_keys(config: dict) -> dict:
 def codec_sizes(codec: dict[str, Found]) -> dict:
     """The codec's sizes in s2.cpp's keys, as far as its tensors tell them; the rest stays S2 Pro's."""
     shape = lambda name: codec[name].shape if name in codec and len(codec[name].shape) == 3 else None
-    keys = {}
+    keys: dict[str, int | tuple[int, ...]] = {}
     if first := shape("c.encoder.block.0.conv.weight"):
         keys[CODEC + "encoder_dim"] = first[0]
     if first := shape("c.decoder.model.0.conv.weight"):
@@ -130,8 +132,9 @@ def codec_sizes(codec: dict[str, Found]) -> dict:
         "encoder_rates": "c.encoder.block.{}.block.4.conv.weight",
         "decoder_rates": "c.decoder.model.{}.block.1.conv.weight",
     }
+    rates_of = lambda name: _sequence(lambda i: (s := shape(name.format(i + 1))) and s[2] // 2)
     for key, name in kernels.items():
-        if rates := _sequence(lambda i, name=name: (s := shape(name.format(i + 1))) and s[2] // 2):
+        if rates := rates_of(name):
             keys[CODEC + key] = rates
     if factors := _sequence(lambda i: (s := shape(f"c.quantizer.downsample.{i}.0.conv.weight")) and s[2]):
         keys[CODEC + "quantizer_downsample_factor"] = factors
@@ -150,9 +153,9 @@ def codec_sizes(codec: dict[str, Found]) -> dict:
     return keys
 
 
-def _sequence(value_at) -> tuple:
+def _sequence(value_at: Callable[[int], Any]) -> tuple[Any, ...]:
     """value_at(0), value_at(1), ... up to the first that is not there."""
-    values = []
+    values: list[Any] = []
     while value := value_at(len(values)):
         values.append(value)
     return tuple(values)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import mlx.core as mx
 import numpy as np
@@ -82,7 +83,7 @@ class Packed:
             )
         return made
 
-    def _blocks(self, words, scales, biases):
+    def _blocks(self, words: np.ndarray, scales: np.ndarray, biases: np.ndarray) -> np.ndarray:
         """Rows as bytes: uint8 [rows, row_bytes]. scales, biases: float32 [rows, groups]."""
         group, bits = self.packing.group, self.packing.bits
         opened = lambda s, b: np.array(mx.dequantize(mx.array(words), mx.array(s), mx.array(b), group, bits))
@@ -101,14 +102,14 @@ class Packed:
                 parts.insert(2, np.packbits(q >> 4, axis=-1, bitorder="little"))
         return np.concatenate(parts, axis=-1).reshape(len(words), -1)
 
-    def _half(self, values):
+    def _half(self, values: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):
             half = values.astype(np.float16)
         if not np.isfinite(half).all():
             raise ModelError(f"{self.words.file.path}: scales or weights that are larger than float16 holds")
         return half
 
-    def array(self, align: int = 1):
+    def array(self, align: int = 1) -> mx.array:
         return mx.array(self.data)
 
     def release(self, begin: int = 0, end: int | None = None) -> None:
@@ -120,7 +121,7 @@ class Packed:
             region.release(region.nbytes // rows * first, region.nbytes // rows * last)
 
 
-def packing_of(config: dict, path) -> dict[str, Packing]:
+def packing_of(config: dict, path: Path) -> dict[str, Packing]:
     """module name -> its packing, "" for all that are not named; empty for a config.json without quantization. One that
     is not MLX's raises `ModelError`."""
     given = config.get("quantization", config.get("quantization_config"))
@@ -144,23 +145,23 @@ def packing_of(config: dict, path) -> dict[str, Packing]:
     return {"": packing(given)} | {name: packing(entry) for name, entry in given.items() if isinstance(entry, dict)}
 
 
-def unite(found: Mapping[str, Found], packings: Mapping[str, Packing], path) -> dict[str, Found]:
+def unite(found: Mapping[str, Found], packings: Mapping[str, Packing], path: Path) -> dict[str, Found]:
     """The same tensors, each of those that are packed made one. Names are the file's."""
     result = dict(found)
     for name in [name for name in found if name.endswith(".scales")]:
         stem = name.removesuffix(".scales")
-        parts = [result.pop(stem + end, None) for end in (".weight", ".scales", ".biases")]
+        words, scales, biases = (result.pop(stem + end, None) for end in (".weight", ".scales", ".biases"))
         packing = packings.get(stem, packings.get(""))
-        if packing is None or None in parts:
+        if packing is None or words is None or scales is None or biases is None:
             raise ModelError(
                 f"{path}: tensor {stem + '.weight'!r} is packed, but its scales, biases or the "
                 "quantization in config.json are missing"
             )
-        result[stem + ".weight"] = _united(stem, *parts, packing, path)
+        result[stem + ".weight"] = _united(stem, words, scales, biases, packing, path)
     return result
 
 
-def _united(stem, words, scales, biases, packing, path) -> Found:
+def _united(stem: str, words: Found, scales: Found, biases: Found, packing: Packing, path: Path) -> Found:
     rows, columns = scales.shape[0], scales.shape[-1] * packing.group
     fits = (
         words.type is _T.I32
@@ -174,6 +175,7 @@ def _united(stem, words, scales, biases, packing, path) -> Found:
             f"{path}: tensor {stem + '.weight'!r} of shape {list(words.shape)} does not fit its scales "
             f"{list(scales.shape)} with {packing.bits} bits in groups of {packing.group}"
         )
+    assert isinstance(words.region, Region)  # integers as the file has them
     kind = _kind(packing, scales.type)
     return Found((rows, columns), kind, Packed(words.region, scales, biases, (rows, columns), kind, packing))
 

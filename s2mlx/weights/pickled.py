@@ -38,7 +38,8 @@ _SHORT_TUPLES = {"TUPLE1": 1, "TUPLE2": 2, "TUPLE3": 3}
 
 def read_pickle(data: bytes) -> dict:
     """Nested dictionaries of `Stored`, and of lists, tuples, texts and numbers. Raises ValueError."""
-    stack, memo = [], {}
+    stack: list[Any] = []
+    memo: dict[int, Any] = {}
     try:
         for number, (operation, argument, _) in enumerate(pickletools.genops(data)):
             if number == _MOST_OPERATIONS:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import struct
 import zipfile
+from typing import Any
 
 from gguf.constants import GGMLQuantizationType
 
@@ -62,7 +63,9 @@ def _described(data: bytes, path) -> list[tuple[str, Stored]]:
         raise ModelError(
             f"{path}: its pickle is damaged or holds more than tensors ({reason}); nothing of it was run"
         ) from None
-    found, entered, waiting = [], set(), [(0, "", "", state)]
+    found: list[tuple[str, Stored]] = []
+    entered: set[int] = set()
+    waiting: list[tuple[int, str, str, Any]] = [(0, "", "", state)]
     while waiting:
         depth, prefix, key, value = waiting.pop()
         if len(prefix) + len(key) > MAX_NAME or depth > MAX_DEPTH or len(found) == MAX_TENSORS:

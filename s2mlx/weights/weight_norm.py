@@ -6,13 +6,18 @@ Two spellings: `X.weight_g`, `X.weight_v`, and `X.parametrizations.weight.origin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..errors import ModelError
 from .assemble import Found
-from .mapped import Region
+from .mapped import TensorBytes
+
+if TYPE_CHECKING:
+    import mlx.core as mx
 
 _SPELLINGS = {(".weight_g", ".weight_v"), (".parametrizations.weight.original0", ".parametrizations.weight.original1")}
 
@@ -21,8 +26,8 @@ _SPELLINGS = {(".weight_g", ".weight_v"), (".parametrizations.weight.original0",
 class Folded:
     """Stands for a region of a file: its bytes are computed when asked for. Norms run over the axes g does not have."""
 
-    magnitude: Region
-    direction: Region
+    magnitude: TensorBytes
+    direction: TensorBytes
     shape: tuple[int, ...]
     axes: tuple[int, ...]
 
@@ -43,7 +48,7 @@ class Folded:
         most."""
         return self.data.reshape(count, -1)
 
-    def array(self):
+    def array(self, align: int = 1) -> mx.array:
         import mlx.core as mx
 
         return mx.array(self.data)
@@ -53,7 +58,7 @@ class Folded:
         self.direction.release()
 
 
-def fold(found: dict[str, Found], path) -> dict[str, Found]:
+def fold(found: dict[str, Found], path: Path) -> dict[str, Found]:
     """The same tensors with each pair replaced by the weight it stands for."""
     result = dict(found)
     for g_end, v_end in _SPELLINGS:
@@ -64,9 +69,9 @@ def fold(found: dict[str, Found], path) -> dict[str, Found]:
     return result
 
 
-def _pair(g, v, stem, path) -> Found:
+def _pair(g: Found | None, v: Found, stem: str, path: Path) -> Found:
     one_each = g is not None and len(g.shape) == len(v.shape) and all(a in (1, b) for a, b in zip(g.shape, v.shape))
-    if not one_each or {g.type, v.type} != {GGMLQuantizationType.F32}:
+    if g is None or not one_each or {g.type, v.type} != {GGMLQuantizationType.F32}:
         raise ModelError(
             f"{path}: tensor {stem + '.weight'!r} cannot be made: its weight norm is incomplete or not float32"
         )

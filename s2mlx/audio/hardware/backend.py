@@ -28,6 +28,7 @@ class OutputStream(Protocol):
     def write(self, block: np.ndarray) -> int:
         """Queue float32 [n], waiting for room. Returns the frames taken: fewer than n only after `interrupt`.
         DeviceError when the device is gone or takes nothing for seconds."""
+        ...
 
     def interrupt(self) -> None:
         """Any thread, never waits: a running write returns soon, the next abort follows."""
@@ -46,6 +47,7 @@ class InputStream(Protocol):
 
     def read(self) -> np.ndarray:
         """The next float32 [n] (mono), waiting for it; empty after `interrupt`. DeviceError when the device is gone."""
+        ...
 
     def interrupt(self) -> None:
         """Any thread, never waits: a running read returns soon."""
@@ -59,12 +61,14 @@ class Backend(Protocol):
 
     def clock(self) -> float: ...
 
-    def find_output(self, query) -> Device: ...
+    def find_output(self, query: int | str | None) -> Device: ...
 
-    def find_input(self, query) -> Device: ...
+    def find_input(self, query: int | str | None) -> Device: ...
 
     def open_output(self, device: Device, rate: float) -> OutputStream:
         """RateRefused when another rate would do, DeviceError otherwise."""
+        ...
 
     def open_input(self, device: Device, rate: float) -> InputStream:
         """The same for a microphone."""
+        ...

@@ -10,12 +10,14 @@ import ctypes
 import sys
 import threading
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
 from ...errors import DeviceError
 
 _lock = threading.Lock()
-_ready = None  # the sounddevice module, once it has loaded
-_keep = []  # a callback handed to C must outlive the call
+_ready: ModuleType | None = None  # the sounddevice module, once it has loaded
+_keep: list[Any] = []  # a callback handed to C must outlive the call
 _streams = 0  # open or being opened; PortAudio is one for the whole process, and so is this
 
 
@@ -33,7 +35,7 @@ class Device:
     host: str = ""  # the system's sound interface: Core Audio, ALSA, JACK, ...
 
 
-def sounddevice():
+def sounddevice() -> Any:
     """The sounddevice module, or a DeviceError that names what to install."""
     global _ready
     with _lock:

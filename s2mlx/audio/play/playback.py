@@ -8,20 +8,35 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...errors import AudioError, DeviceError
-from ..hardware.backend import Backend, RateRefused
+from ..hardware.backend import Backend, OutputStream, RateRefused
+from ..hardware.devices import Device
 from ..hardware.watchdog import Watchdog
 from ..rates import StreamResampler
 from .held import Held
 from .line import Line
 from .pacing import MARGIN, Pace
 
+_T = TypeVar("_T")
+
 BLOCK_SECONDS = 0.02  # written at a time: what a stop has to wait for at most, if the device takes it at once
 _AHEAD = 1.0  # s converted to the device's rate in advance
 _KEEP = 2.0  # s kept of what was played, for going back over what a pause drops
+
+
+_Next = tuple[np.ndarray | None, bool, float | None]  # block to write, is it speech, wait so long if there is none
+
+
+class _Output(NamedTuple):
+    """The open device, and what it has been given and not sounded yet."""
+
+    stream: OutputStream
+    held: Held
 
 
 class Playback:
@@ -30,7 +45,7 @@ class Playback:
     def __init__(
         self,
         rate: float,
-        device,
+        device: int | str | None,
         backend: Backend,
         on_event: Callable[[str], None] = lambda name: None,
         on_news: Callable[[], None] = lambda: None,
@@ -38,17 +53,16 @@ class Playback:
         self.rate = rate
         self.backend = backend
         self.changed = threading.Condition()  # also the lock of everything below
-        self.device = None  # devices.Device, once found
-        self.device_rate = rate
+        self.device: Device | None = None  # once found
+        self.device_rate: float = rate
         self.underruns = 0
         self._query, self._on_event, self._on_news = device, on_event, on_news
-        self._stream = None
+        self._output: _Output | None = None
         self._error: DeviceError | None = None
         self._busy_since: float | None = None  # a device call is running since
         self._watchdog = Watchdog(backend.clock)
         self._abort_wanted = False
         self._pace = Pace()
-        self._held: Held | None = None  # with the stream
         self._underflows = 0  # the device's own count, as last seen
         self._reset()
 
@@ -60,7 +74,7 @@ class Playback:
         self._began = self._playing = self._dry = False  # sounded once; is sounding; has run out since
         self._done = self._stopped = self._paused = False
         self._tail = 0  # frames of silence written behind the last speech
-        self._lead_in = None  # frames of silence still to write ahead of it; None: not known yet
+        self._lead_in: int | None = None  # frames of silence still to write ahead of it; None: not known yet
         self._heard = 0  # frames at the device's rate, never decreasing
 
     # --- for producers, any thread ---------------------------------------------------------------------------------
@@ -73,7 +87,7 @@ class Playback:
             self._pace = Pace(rtf, expected_seconds)
             self._tell()
 
-    def play(self, samples) -> None:
+    def play(self, samples: ArrayLike) -> None:
         # A copy, since the caller may reuse its buffer.
         samples = np.array(samples, dtype=np.float32).reshape(-1)
         if not np.isfinite(samples).all():
@@ -124,8 +138,8 @@ class Playback:
     def _want_abort(self) -> None:
         # Under the lock, so that the interrupt cannot arrive after the abort it belongs to.
         self._abort_wanted = True
-        if self._stream is not None:
-            self._stream.interrupt()
+        if self._output is not None:
+            self._output.stream.interrupt()
 
     def _tell(self) -> None:
         self.changed.notify_all()
@@ -173,7 +187,7 @@ class Playback:
     def prebuffer(self) -> float:
         """Seconds that must be in hand before sound starts (or starts again), as things stand."""
         with self.changed:
-            return self._pace.needed(max(MARGIN, self._stream.latency) if self._stream else MARGIN)
+            return self._pace.needed(max(MARGIN, self._output.stream.latency) if self._output else MARGIN)
 
     def unheard(self) -> np.ndarray:
         with self.changed:
@@ -200,53 +214,52 @@ class Playback:
 
     def release(self) -> None:
         """Give the device back. The last call of the writer."""
-        if self._stream is not None:
-            self._stream.close()
-            self._stream = None
+        if self._output is not None:
+            self._output.stream.close()
+            self._output = None
 
     def fail(self, error: DeviceError) -> None:
         with self.changed:
             self._fail(error)
 
     def _turn(self, events: list[str]) -> float | None:
-        if self._stream is None:
-            self._device_call(self._open)
+        output = self._output or self._device_call(self._open)
         with self.changed:
             abort = self._abort_wanted
         if abort:
-            self._device_call(self._stream.abort)
+            self._device_call(output.stream.abort)
             with self.changed:
-                self._aborted(events)
+                self._aborted(output.held, events)
             return 0
         with self.changed:
-            block, speech, wait = self._next(events)
+            block, speech, wait = self._next(output, events)
         if block is None:
             return wait
         before = self.backend.clock()
-        taken = self._device_call(self._stream.write, block)
+        taken = self._device_call(output.stream.write, block)
         with self.changed:
-            self._wrote(len(block), taken, speech, before, events)
+            self._wrote(output, len(block), taken, speech, before, events)
         return 0
 
-    def _device_call(self, function, *arguments):
+    def _device_call(self, function: Callable[..., _T], *arguments: np.ndarray) -> _T:
         self._busy_since = self.backend.clock()
         result = function(*arguments)
         self._busy_since = None
         return result
 
-    def _open(self) -> None:
-        self.device = self.backend.find_output(self._query)
+    def _open(self) -> _Output:
+        device = self.device = self.backend.find_output(self._query)
         rate = self.rate
         try:
-            stream = self.backend.open_output(self.device, rate)
+            stream = self.backend.open_output(device, rate)
         except RateRefused:
-            rate = self.device.default_rate
-            stream = self.backend.open_output(self.device, rate)
+            rate = device.default_rate
+            stream = self.backend.open_output(device, rate)
         with self.changed:
-            self._stream, self.device_rate, self._held = stream, rate, Held(rate, stream.latency)
+            self._output, self.device_rate = _Output(stream, Held(rate, stream.latency)), rate
+            return self._output
 
-    def _next(self, events: list[str]) -> tuple[np.ndarray | None, bool, float | None]:
-        """(block to write or None, whether it is speech, how long to wait when there is none)."""
+    def _next(self, output: _Output, events: list[str]) -> _Next:
         if self._paused or self._done:
             return None, False, None
         size = max(1, round(BLOCK_SECONDS * self.device_rate))
@@ -265,7 +278,7 @@ class Playback:
                 events.append("underrun")
             self._dry = False
         if self._lead_in is None:
-            self._lead_in = round(self._stream.lead_in * self.device_rate)
+            self._lead_in = round(output.stream.lead_in * self.device_rate)
         if self._lead_in > 0 and len(self._line):
             return np.zeros(min(size, self._lead_in), np.float32), False, 0
         block = self._line.take(size)
@@ -273,18 +286,18 @@ class Playback:
             return block, True, 0
         now = self.backend.clock()
         if self._finished:
-            return self._end(size, now, events)
-        left = self._held.seconds(now) - BLOCK_SECONDS
+            return self._end(output, size, now, events)
+        left = output.held.seconds(now) - BLOCK_SECONDS
         if left > 1e-4:
             return None, False, left
         self._playing, self._dry = False, True
         return None, False, 0
 
-    def _end(self, size: int, now: float, events: list[str]):
+    def _end(self, output: _Output, size: int, now: float, events: list[str]) -> _Next:
         """Behind the last speech: silence that pushes it out of the device, then the moment when it has been heard."""
-        if self._began and self._tail < self._stream.latency * self.device_rate:
+        if self._began and self._tail < output.stream.latency * self.device_rate:
             return np.zeros(size, np.float32), False, 0
-        left = self._held.speech_seconds(now)
+        left = output.held.speech_seconds(now)
         if self._began and left > 1e-4:
             return None, False, left
         self._heard = self._line.cursor
@@ -293,13 +306,13 @@ class Playback:
         events.append("finished")
         return None, False, None
 
-    def _wrote(self, wanted: int, taken: int, speech: bool, before: float, events: list[str]) -> None:
-        now = self.backend.clock()
-        flagged, self._underflows = self._stream.underflows - self._underflows, self._stream.underflows
+    def _wrote(self, output: _Output, wanted: int, taken: int, speech: bool, before: float, events: list[str]) -> None:
+        now, underflows = self.backend.clock(), output.stream.underflows
+        flagged, self._underflows = underflows - self._underflows, underflows
         if speech and flagged and self._line.cursor > wanted:  # before the first block the device was idle
             self.underruns += 1
             events.append("underrun")
-        self._held.wrote(taken, speech, before, now)
+        output.held.wrote(taken, speech, before, now)
         if speech:
             self._line.go_back_to(self._line.cursor - (wanted - taken))
             self._tail = 0
@@ -323,14 +336,14 @@ class Playback:
 
     def _advance(self) -> None:
         """Bring the heard position up to now: what was written, less what the device still holds."""
-        if self._stream is not None and not self._stopped and self._error is None:
-            held = round(self._held.speech_seconds(self.backend.clock()) * self.device_rate)
+        if self._output is not None and not self._stopped and self._error is None:
+            held = round(self._output.held.speech_seconds(self.backend.clock()) * self.device_rate)
             self._heard = max(self._heard, self._line.cursor - held)
 
-    def _aborted(self, events: list[str]) -> None:
+    def _aborted(self, held: Held, events: list[str]) -> None:
         self._abort_wanted = False
         self._advance()
-        self._held.dropped(self.backend.clock())
+        held.dropped(self.backend.clock())
         if self._paused and not self._stopped:
             self._line.go_back_to(self._heard)  # the device dropped the rest; it is played again later
             self._playing = False
