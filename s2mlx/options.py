@@ -81,8 +81,8 @@ class Knob:
     def check(self, value: Any) -> Any:
         """`value` as the plain Python value it means, None where that leaves the default to others.
 
-        Raises `UsageError`, which begins with the name, for another type (a bool or a text is no number; NumPy's numbers
-        are) and for what lies outside the range.
+        Raises `UsageError`, which begins with the name, for another type (a bool or a text is no number; NumPy's
+        numbers are) and for what lies outside the range.
         """
         if value is None and self.default is None:
             return None

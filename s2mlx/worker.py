@@ -45,8 +45,8 @@ class Results:
     """The items of a request as they come; an error of the work is raised here. Closing this iterator, or letting go of
     it, abandons the request, also before the first item was asked for (which a generator would not notice).
 
-    A Ctrl-C in here cancels a request that has an event for it, and the iterator stays open: what was finished can still
-    be read. Any other request is abandoned.
+    A Ctrl-C in here cancels a request that has an event for it, and the iterator stays open: what was finished can
+    still be read. Any other request is abandoned.
 
     Several threads may read: each item goes to one of them, the end or the error to all.
     """

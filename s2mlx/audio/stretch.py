@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-# A frame holds two periods of a low voice, the tolerance half of one, and what both need of the sound ahead fits into the
-# model's first frame of 46 ms: the first piece is heard as soon as without a stretch.
+# A frame holds two periods of a low voice, the tolerance half of one, and what both need of the sound ahead fits into
+# the model's first frame of 46 ms: the first piece is heard as soon as without a stretch.
 _FRAME, _TOLERANCE = 0.018, 0.007  # seconds
 
 
 class TimeStretch:
-    """Takes pieces of one stretch of sound, gives them back `rate` times as fast. Pieces of any size give the samples of
-    one call. WSOLA (Verhelst and Roelands 1993) by the library audiotsm; at rate 1 every piece is handed back as it is.
+    """Takes pieces of one stretch of sound, gives them back `rate` times as fast. Pieces of any size give the samples
+    of one call. WSOLA (Verhelst and Roelands 1993) by the library audiotsm; at rate 1 every piece is handed back as it
+    is.
     """
 
     def __init__(self, rate: float, sample_rate: int):

@@ -9,8 +9,8 @@ import numpy as np
 from ..errors import AudioError
 
 # A stream's length is not known when its header goes out. This even number, a little under 2^31, is what sox, ffmpeg,
-# soundfile and scipy take for "until the end" without a complaint (sox warns above 0x7FFFF000), and no reader that keeps
-# lengths in a signed 32-bit integer stumbles over it.
+# soundfile and scipy take for "until the end" without a complaint (sox warns above 0x7FFFF000), and no reader that
+# keeps lengths in a signed 32-bit integer stumbles over it.
 UNKNOWN_LENGTH = 0x7FFFF000
 MAX_DATA = 2**32 - 1 - 36 - 1  # bytes of samples that a 32-bit RIFF length can still count
 HEADER_BYTES = 44

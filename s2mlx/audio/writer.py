@@ -120,8 +120,8 @@ class AudioWriter:
         self.samples_written += len(samples)
 
     def close(self) -> None:
-        """Finish the file and give it its name. Nothing written at all is an AudioError, and no file; where the name was
-        taken away meanwhile the AudioError tells the name that the sound got instead."""
+        """Finish the file and give it its name. Nothing written at all is an AudioError, and no file; where the name
+        was taken away meanwhile the AudioError tells the name that the sound got instead."""
         if self._encoder is None:
             return
         if not self.samples_written:

@@ -23,9 +23,9 @@ class Output:
     """The place `path` for a file, or for a folder of known files.
 
     with Output(path, ...) as output: write to the file `output.file`, or into the folder `output.folder`; then
-    `output.commit()`. Without a commit nothing is left of it. source: what must not be replaced. files: patterns of the names that a folder that is replaced may hold;
-    None makes a file. beside: small files that go into the folder of `path`, name -> bytes; they replace nothing.
-    force: replace what is there.
+    `output.commit()`. Without a commit nothing is left of it. source: what must not be replaced. files: patterns of the
+    names that a folder that is replaced may hold; None makes a file. beside: small files that go into the folder of
+    `path`, name -> bytes; they replace nothing. force: replace what is there.
     """
 
     def __init__(self, path, *, source, files: Iterable[str] | None = None, force: bool = False, beside=None):

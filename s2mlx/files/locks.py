@@ -13,7 +13,8 @@ _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP}
 
 @contextlib.contextmanager
 def locked(path: str | os.PathLike[str], wait: float = 60.0) -> Iterator[None]:
-    """Within, nobody else holds the lock file `path`, which is made if need be, its folder too, and stays. The end of a process frees it.
+    """Within, nobody else holds the lock file `path`, which is made if need be, its folder too, and stays. The end of a
+    process frees it.
 
     Where the file system has no locks, nobody is kept out. Raises TimeoutError after `wait` seconds (0: at once) in
     which another held it, OSError where the file cannot be made. Not for one thread twice.

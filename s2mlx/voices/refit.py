@@ -1,4 +1,4 @@
-"""Voices as one loaded model takes them: one of another model is made again from the recording that was kept with it."""
+"""Voices as one loaded model takes them: one of another model is made again from the recording kept with it."""
 
 from __future__ import annotations
 

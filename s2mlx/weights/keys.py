@@ -98,23 +98,21 @@ def published_keys(c: ModelConfig, audio_pad: int) -> Keys:
     }
     if c.codec:
         rvq = c.codec.rvq
-        rest |= {
-            "codec." + key: x
-            for key, x in {
-                "hop_length": c.codec.hop,
-                "frame_length": c.codec.hop,
-                "quantizer_input_dim": c.codec.latent_dim,
-                "quantizer_type": "downsample_residual_vector_quantize",
-                "encoder_transformer_layers": c.codec.encoder_transformer_layers,
-                # built by no engine, but read by some
-                "decoder_transformer_layers": (4,) + (0,) * (len(c.codec.decoder_rates) - 1),
-                "transformer.block_size": 8192,
-                "transformer.n_local_heads": -1,
-                "rvq_transformer.block_size": 2048,
-                "rvq_transformer.n_layer": rvq.layers,
-                "rvq_transformer.n_local_heads": -1 if rvq.kv_heads == rvq.heads else rvq.kv_heads,
-            }.items()
+        codec_keys: Keys = {
+            "hop_length": c.codec.hop,
+            "frame_length": c.codec.hop,
+            "quantizer_input_dim": c.codec.latent_dim,
+            "quantizer_type": "downsample_residual_vector_quantize",
+            "encoder_transformer_layers": c.codec.encoder_transformer_layers,
+            # built by no engine, but read by some
+            "decoder_transformer_layers": (4,) + (0,) * (len(c.codec.decoder_rates) - 1),
+            "transformer.block_size": 8192,
+            "transformer.n_local_heads": -1,
+            "rvq_transformer.block_size": 2048,
+            "rvq_transformer.n_layer": rvq.layers,
+            "rvq_transformer.n_local_heads": -1 if rvq.kv_heads == rvq.heads else rvq.kv_heads,
         }
+        rest |= {"codec." + key: x for key, x in codec_keys.items()}
     keys = general | sizes | {"fish_speech." + key: x for key, x in rest.items()} | _own_keys(c)
     section = lambda key: max(i for i, start in enumerate(_SECTIONS) if key.startswith(start))
     return dict(sorted(keys.items(), key=lambda item: section(item[0])))

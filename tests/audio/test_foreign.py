@@ -81,7 +81,10 @@ def test_a_converter_that_knows_no_limit_is_stopped(tmp_path, monkeypatch, heade
 def test_m4a_is_written_by_the_tool_that_is_there(tmp_path, monkeypatch):
     (tmp_path / "bin").mkdir()
     for tool in ("ffmpeg", "afconvert"):  # afconvert, once there, goes first; both name the result last
-        script = f'for last; do :; done; for one; do case "${{one#file:}}" in *.wav) source="${{one#file:}}";; esac; done; /bin/cp "$source" "${{last#file:}}"; echo {tool} >> {tmp_path}/called'
+        script = (
+            'for last; do :; done; for one; do case "${one#file:}" in *.wav) source="${one#file:}";; esac; done; '
+            f'/bin/cp "$source" "${{last#file:}}"; echo {tool} >> {tmp_path}/called'
+        )
         fake_tool(tmp_path / "bin", tool, script)
         monkeypatch.setenv("PATH", str(tmp_path / "bin"))
         write_audio(tmp_path / "out.m4a", tone(), RATE)

@@ -7,8 +7,20 @@ each stage measured. Training takes about two hours on one CPU core.
 import shutil
 import sys
 
-from . import codes, config, corpus, export, lexicon, make_tokenizer, references
-from . import train_ar, train_clone, train_decoder, train_encoder, voices
+from . import (
+    codes,
+    config,
+    corpus,
+    export,
+    lexicon,
+    make_tokenizer,
+    references,
+    train_ar,
+    train_clone,
+    train_decoder,
+    train_encoder,
+    voices,
+)
 
 VOICE_FILES = ("*.s2voice", "*.flac")
 
