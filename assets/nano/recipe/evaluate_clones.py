@@ -19,7 +19,7 @@ def leaked(reference, wanted, heard):
 
 
 def pitch_deviation(samples, rate):
-    """Standard deviation of the pitch where there is voice, in semitones, without the outer hundredths (octave errors)."""
+    """Standard deviation of the pitch where voiced, in semitones, without the outer hundredths (wrong octaves)."""
     samples = np.asarray(samples, np.float64)
     f0, at = teacher.pyworld.dio(samples, rate, f0_floor=60, f0_ceil=320)
     f0 = teacher.pyworld.stonemask(samples, f0, at, rate)
