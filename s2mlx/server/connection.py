@@ -28,7 +28,7 @@ from .refused import Refused, busy
 IDLE_SECONDS = 30.0  # between requests
 HEAD_SECONDS = 10.0  # from the first byte of a head to its last
 WRITE_SECONDS = 30.0  # for a client to take what is on its way to it
-STOP_SECONDS = 0.3  # for the last words to clients when the server stops
+STOP_SECONDS = 0.2  # for the last words to clients when the server stops
 HEAD_BYTES = 32 * 1024
 _EARLY_BYTES = 512 * 1024  # of the next requests, while one is answered
 # What is still read from a client that does not hear the answer before it has sent all: bytes, seconds.
@@ -41,11 +41,12 @@ class BrokenOff(Exception):
 
 class Clients(ServerState):
     """What the connections share. most: how many there may be. log(text), fault(exception): as of the server.
-    `stopping`: it is about to end."""
+    `silent`: those of which something is awaited, the longest first. `stopping`: the server is about to end."""
 
     def __init__(self, most: int, log: Callable[[str], None], fault: Callable[[BaseException], None]):
         super().__init__()
         self.most, self.log, self.fault, self.stopping = most, log, fault, False
+        self.silent: dict[Connection, None] = {}
 
 
 class Connection(H11Protocol):
@@ -70,7 +71,7 @@ class Connection(H11Protocol):
         self._task: asyncio.Task[Any] | None = None  # that answers
         self._early = bytearray()  # what came of the next request while one is answered
         self._rest = 0  # bytes that came after the end
-        self._awaited, self._since = "", 0.0
+        self._awaited = ""
         self._deadline: asyncio.TimerHandle | None = None
         self._stuck: asyncio.TimerHandle | None = None
 
@@ -78,8 +79,9 @@ class Connection(H11Protocol):
         connection: socket.socket = transport.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
         super().connection_made(_LeaveTaking(transport, self.loop))
-        self._watch()
-        if len(self.connections) > self.server_state.most and not self._make_room():
+        if len(self.connections) <= self.server_state.most or self._make_room():
+            self._watch()
+        else:
             self._refuse(busy(f"{self.server_state.most} requests are under way"))
 
     def data_received(self, data: bytes) -> None:
@@ -103,6 +105,7 @@ class Connection(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self.server_state.silent.pop(self, None)
         for timer in (self._deadline, self._stuck):
             if timer is not None:
                 timer.cancel()
@@ -136,9 +139,13 @@ class Connection(H11Protocol):
             self._refuse(Refused(status, f"this is no HTTP request: {str(fault)[:200]}"))
 
     def shutdown(self) -> None:
-        super().shutdown()
-        self._leave()
-        self.loop.call_later(STOP_SECONDS, self.transport.abort)
+        """The server stops."""
+        if self._answering:
+            super().shutdown()
+            self._leave()
+            self.loop.call_later(STOP_SECONDS, self.transport.abort)
+        else:
+            self.transport.abort()
 
     @property
     def _answering(self) -> bool:
@@ -183,10 +190,12 @@ class Connection(H11Protocol):
         if not (self._answering or self.transport.is_closing()):
             awaited = "head" if self.conn.trailing_data[0] else "request"
         if awaited != self._awaited:
-            self._awaited, self._since = awaited, time.monotonic()
+            self._awaited = awaited
+            self.server_state.silent.pop(self, None)
             if self._deadline is not None:
                 self._deadline.cancel()
             if awaited:
+                self.server_state.silent[self] = None
                 seconds = HEAD_SECONDS if awaited == "head" else IDLE_SECONDS
                 self._deadline = self.loop.call_later(seconds, self._too_late)
 
@@ -198,10 +207,12 @@ class Connection(H11Protocol):
 
     def _make_room(self) -> bool:
         """Let the client go that has been silent longest; False if none is."""
-        silent = [c for c in self.connections if isinstance(c, Connection) and c._awaited and c is not self]
-        if not silent:
+        if not self.server_state.silent:
             return False
-        min(silent, key=lambda connection: connection._since).transport.abort()
+        longest = next(iter(self.server_state.silent))
+        del self.server_state.silent[longest]
+        self.connections.discard(longest)
+        longest.transport.abort()
         return True
 
     def _refuse(self, refused: Refused) -> None:

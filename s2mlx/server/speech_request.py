@@ -84,8 +84,8 @@ def _why_not(name: str) -> str:
 
 
 def _text(fields: Fields) -> str:
-    text = _string(fields, "input")
-    if text is None or not has_words(clean_text(text)):
+    text = clean_text(_string(fields, "input") or "")
+    if not has_words(text):
         raise _wrong("input", "there is nothing to say: give the text as input")
     if len(text) > MOST_CHARACTERS:
         raise _wrong(

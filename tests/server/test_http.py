@@ -239,6 +239,14 @@ def test_of_too_many_connections_the_longest_silent_goes(tts, start, connect, mo
     assert speaking.answer().body == WAV
 
 
+def test_a_flood_of_silent_connections_shuts_nobody_out(start, connect, monkeypatch):
+    monkeypatch.setattr(listener, "MOST_CONNECTIONS", 20)
+    server = start()
+    silent = [connect(server) for _ in range(300)]
+    assert connect(server).ask("/health").status == 200
+    assert len(server._clients.connections) <= 20 and silent[0].ended()
+
+
 def test_where_none_is_silent_a_new_connection_is_turned_away(tts, start, connect, monkeypatch):
     monkeypatch.setattr(listener, "MOST_CONNECTIONS", 1)
     server = start()

@@ -35,6 +35,7 @@ def test_null_is_absent_and_a_voice_may_be_an_object():
         ({"input": None}, "input", "nothing to say"),
         ({"input": "🙂"}, "input", "nothing to say"),
         ({"input": "... --- ***\u001b[0m"}, "input", "nothing to say"),
+        ({"input": "\x1b[31m \x1b[0m"}, "input", "nothing to say"),
         ({"input": 7}, "input", "string"),
         ({"input": ["a"]}, "input", "string"),
         ({"input": "a\0b"}, "input", "NUL"),
@@ -93,6 +94,10 @@ def test_strictly_it_is_refused(fields, param, words):
     with pytest.raises(Refused, match=words) as caught:
         parse(strict=True, **fields)
     assert caught.value.status == 400 and caught.value.param == param
+
+
+def test_what_steers_a_terminal_is_not_spoken():
+    assert parse(input="\x1b[31mred\x1b[0m and \x1b]8;;http://a\x07link\x1b]8;;\x07").text == "red and link"
 
 
 def test_speed_is_the_rate():
