@@ -89,14 +89,14 @@ class Connection(H11Protocol):
             self._rest += len(data)
             if self._rest > _REST_BYTES:
                 self.transport.abort()
-        elif self._answering and self.conn.their_state is h11.DONE:
+        elif self._answering and not self.cycle.more_body:
             # Not left in the socket, as uvicorn would: behind unread bytes the end of a connection does not show.
             self._early += data
             if len(self._early) > _EARLY_BYTES:
                 self.flow.pause_reading()
         else:
             super().data_received(data)
-            if self._answering and self.conn.their_state is h11.DONE:
+            if self._answering and not self.cycle.more_body:
                 self.flow.resume_reading()
             self._watch()
 
@@ -171,7 +171,8 @@ class Connection(H11Protocol):
         except Exception as fault:
             self.server_state.fault(fault)
         finally:
-            self._task = None
+            if self._task is asyncio.current_task():  # and not already that of the next request
+                self._task = None
         if cycle.response_started and not cycle.response_complete and scope["http_version"] == "1.0":
             # Without chunks the end of the connection is the end of the answer: by a reset the client notices.
             connection: socket.socket = self.transport.get_extra_info("socket")
