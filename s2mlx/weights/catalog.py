@@ -35,7 +35,11 @@ def find_model(spec: str | Path | None = None) -> FoundModel:
     (see `files.defaults`) and else the bundled one."""
     if spec is None:
         spec = configured() or DEMO
-    name, path = str(spec), Path(os.path.expanduser(spec))
+    name = str(spec)
+    try:
+        path = Path(os.path.expanduser(spec))
+    except ValueError:  # a NUL in the name of a user
+        path = Path(spec)
     if os.path.exists(path):
         if not (path.is_file() or path.is_dir()):
             raise ModelError(f"{name} is neither a file nor a folder: give a GGUF file or a checkpoint folder")
@@ -52,7 +56,8 @@ def find_model(spec: str | Path | None = None) -> FoundModel:
         repository, file = name.split(":", 1)
         return FoundModel(_cached(repository, file, name))
     known = ", ".join([DEMO, *KNOWN])
-    raise ModelError(f"no model {name}: no such file, and not a known name ({known}) or owner/repo[:file]")
+    shown = name if name.isprintable() else ascii(name)
+    raise ModelError(f"no model {shown}: no such file, and not a known name ({known}) or owner/repo[:file]")
 
 
 def _bundled() -> Path:
