@@ -51,7 +51,7 @@ class Source:
         """{name: bytes} of its tokenizer.json, if it has one where the engine would look, and the plan with what people
         should know of what does not come along."""
         notes, warnings, files = made.notes, made.warnings, {}
-        left = [name for name in self.gguf.entries if name not in self.checkpoint.tensors] if self.gguf else []
+        left = [name for name in self.gguf.tensors if name not in self.checkpoint.tensors] if self.gguf else []
         if left:
             notes += (f"no network reads {', '.join(left[:3])}{' ...' if len(left) > 3 else ''}: left out",)
         if self.config.codec is None:

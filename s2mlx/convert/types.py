@@ -17,9 +17,10 @@ from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 from ..config import ModelConfig
 from ..errors import UsageError
 from ..weights.block_formats import FLOATS
-from ..weights.checkpoint import Checkpoint, Tensor
+from ..weights.checkpoint import Checkpoint
 from ..weights.layout import role
 from ..weights.mixes import TYPES, type_of
+from ..weights.tensor import Tensor
 
 _T = GGMLQuantizationType
 # What takes the place of a K-quant whose blocks of 256 do not fit a row: the next type up with blocks of 32.

@@ -10,7 +10,7 @@ from gguf.constants import GGMLQuantizationType
 
 from ..kernels.blocks import readable
 from ..weights import affine
-from ..weights.storage import Storage
+from ..weights.tensor import Storage
 from .forms import Affine, Blocks, Dense, Float, Parts, RawBlocks
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 import mlx.core as mx
 from gguf.constants import GGMLQuantizationType
 
-from ..weights.checkpoint import Tensor
+from ..weights.tensor import Tensor
 from .linear import Linear
 
 _HALF = {GGMLQuantizationType.F16: mx.float16, GGMLQuantizationType.BF16: mx.bfloat16}

@@ -2,52 +2,28 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
-
-from gguf.constants import GGMLQuantizationType
 
 from .block_formats import SUPPORTED
-from .checkpoint import Checkpoint, Tensor
-from .layout import check_tensors, role
-from .mapped import TensorBytes
+from .checkpoint import Checkpoint
+from .layout import check_tensors
 from .metadata import read_config
-from .storage import Part, plan
+from .storage import plan
+from .tensor import Tensor
 
 _LICENCE = 200  # characters
 
 
-class Found(NamedTuple):
-    """A tensor as a file has it: PyTorch's order of dimensions."""
-
-    shape: tuple[int, ...]
-    type: GGMLQuantizationType
-    region: TensorBytes
-
-
-def assemble(path: Path, metadata: Mapping, found: Mapping[str, Found], memory_limit: int | None) -> Checkpoint:
+def assemble(path: Path, metadata: Mapping, found: Mapping[str, Tensor], memory_limit: int | None) -> Checkpoint:
     """metadata: s2.cpp's keys. found: by s2.cpp's names, the codec's beginning with `c.`. Raises `ModelError`."""
     config = read_config(metadata, {name: tensor.shape for name, tensor in found.items()}, path)
     shapes = check_tensors(config, found, SUPPORTED, path)
-    storage = plan(
-        {
-            name: Part(math.prod(shape), found[name].region.nbytes, found[name].type, role(name))
-            for name, shape in shapes.items()
-        },
-        memory_limit,
-        path,
-    )
-    return Checkpoint(
-        path,
-        config,
-        {
-            name: Tensor(name, shape, found[name].type, found[name].region, storage[name])
-            for name, shape in shapes.items()
-        },
-        _licence(metadata),
-    )
+    tensors = {name: replace(found[name], name=name, shape=shape) for name, shape in shapes.items()}
+    storage = plan(tensors, memory_limit, path)
+    tensors = {name: replace(tensor, storage=storage[name]) for name, tensor in tensors.items()}
+    return Checkpoint(path, config, tensors, _licence(metadata))
 
 
 def _licence(metadata: Mapping) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 
 from ..config import ModelConfig
 
@@ -18,18 +17,16 @@ _POSITIONS = 2048  # of the KV cache that is counted: a reference of 20 s and a 
 def describe(checkpoint) -> dict:
     """The facts of an open checkpoint, ready for JSON: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}},
     config, memory: {weights, kv_cache, positions, needed} in bytes, licence}."""
-    from .layout import role
-    from .storage import Part
+    from .storage import kept
 
     config, parameters, weights = checkpoint.config, 0, 0
     types: dict[str, dict[str, int]] = {}
-    for name, tensor in checkpoint.tensors.items():
+    for tensor in checkpoint.tensors.values():
         entry = types.setdefault(tensor.type.name, {"tensors": 0, "bytes": 0})
         entry["tensors"] += 1
         entry["bytes"] += tensor.nbytes
-        elements = math.prod(tensor.shape)
-        parameters += elements
-        weights += Part(elements, tensor.nbytes, tensor.type, role(name)).kept(tensor.storage)
+        parameters += tensor.elements
+        weights += kept(tensor, tensor.storage)
     positions, kv_cache = min(_POSITIONS, config.context_length), kv_cache_bytes(config)
     return {
         "name": config.name,

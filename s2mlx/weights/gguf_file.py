@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import mmap
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,6 +21,7 @@ from gguf.constants import GGML_QUANT_SIZES, GGUF_DEFAULT_ALIGNMENT, GGUF_MAGIC,
 
 from ..errors import ModelError
 from .mapped import MappedFile, Region
+from .tensor import Tensor
 
 # Far above any real model (S2 Pro's header is about 60 kB), far below what could hurt.
 MAX_HEADER = 64 << 20
@@ -48,23 +48,12 @@ _CODES = {
 _SCALARS = {kind: np.dtype(code) for kind, code in _CODES.items()}
 
 
-@dataclass(frozen=True)
-class Entry:
-    """Where one tensor lies. `shape` is in PyTorch's order (slowest first); `begin`, `end` are bytes of the file."""
-
-    name: str
-    shape: tuple[int, ...]
-    type: GGMLQuantizationType
-    begin: int
-    end: int
-
-
 class GGUFFile:
     """An open, checked GGUF file.
 
     metadata: key -> int, float, bool, str, or numpy array of numbers; arrays of strings (vocabularies) are passed over.
     raw_keys: key -> its type and value as they stand in the file, for who writes them again.
-    entries: name -> Entry, in the file's order.
+    tensors: name -> Tensor, in the file's order.
     """
 
     def __init__(self, path):
@@ -74,10 +63,7 @@ class GGUFFile:
         self.version = version
         self.metadata, self.raw_keys = _read_metadata(cursor, keys)
         infos = _read_infos(cursor, tensors)
-        self.entries = _place(cursor, infos, _alignment(cursor, self.metadata))
-
-    def region(self, entry: Entry) -> Region:
-        return Region(self.file, entry.begin, entry.end)
+        self.tensors = _place(self.file, cursor, infos, _alignment(cursor, self.metadata))
 
 
 class _Cursor:
@@ -207,10 +193,11 @@ def _read_infos(cursor, count) -> list[tuple]:
     return infos
 
 
-def _place(cursor, infos, alignment) -> dict[str, Entry]:
+def _place(file, cursor, infos, alignment) -> dict[str, Tensor]:
     """Bytes of each tensor, all inside the file, aligned, and none over another."""
     base = -(-cursor.at // alignment) * alignment
-    entries = {}
+    tensors: dict[str, Tensor] = {}
+    places: list[tuple[int, int, str]] = []
     for name, dims, kind, offset in infos:
         what = f"tensor {name!r}"
         try:
@@ -229,9 +216,10 @@ def _place(cursor, infos, alignment) -> dict[str, Entry]:
             cursor.fail(
                 f"{what} needs bytes {begin} to {begin + size} but the file has {cursor.size}; download it again"
             )
-        entries[name] = Entry(name, tuple(reversed(dims)), kind, begin, begin + size)
-    ordered = sorted(entries.values(), key=lambda entry: entry.begin)
-    for a, b in zip(ordered, ordered[1:]):
-        if b.begin < a.end:
-            cursor.fail(f"tensor {b.name!r} overlaps tensor {a.name!r}")
-    return entries
+        tensors[name] = Tensor(name, tuple(reversed(dims)), kind, Region(file, begin, begin + size))
+        places.append((begin, begin + size, name))
+    places.sort()
+    for (_, end, before), (begin, _, name) in zip(places, places[1:]):
+        if begin < end:
+            cursor.fail(f"tensor {name!r} overlaps tensor {before!r}")
+    return tensors

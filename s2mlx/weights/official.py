@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError
-from .assemble import Found, assemble
+from .assemble import assemble
 from .checkpoint import Checkpoint
 from .metadata import CODEC, REST, SLOW
 from .packed import OWN, packing_of, unite
 from .safetensors_file import read_safetensors
+from .tensor import Tensor
 from .torch_file import read_torch
 from .weight_norm import fold
 
@@ -116,7 +117,7 @@ def _own_keys(config: dict) -> dict:
     return {key: tuple(value) if isinstance(value, list) else value for key, value in keys.items()}
 
 
-def codec_sizes(codec: dict[str, Found]) -> dict:
+def codec_sizes(codec: dict[str, Tensor]) -> dict:
     """The codec's sizes in s2.cpp's keys, as far as its tensors tell them; the rest stays S2 Pro's."""
     shape = lambda name: codec[name].shape if name in codec and len(codec[name].shape) == 3 else None
     keys: dict[str, int | tuple[int, ...]] = {}
@@ -161,7 +162,7 @@ def _sequence(value_at: Callable[[int], Any]) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def _language_tensors(path, packings) -> dict[str, Found]:
+def _language_tensors(path, packings) -> dict[str, Tensor]:
     found, named = {}, {}
     for file in _shards(path):
         for name, tensor in read_safetensors(file).items():
@@ -196,7 +197,7 @@ def _language_name(name: str) -> str:
     return name.removeprefix("text_model.").removeprefix("model.")
 
 
-def _codec_tensors(folder) -> dict[str, Found]:
+def _codec_tensors(folder) -> dict[str, Tensor]:
     """By s2.cpp's names; empty if the folder has none. The dictionary may lie in `state_dict`, and its names may begin
     with `generator.`"""
     readers = {folder / "codec.pth": read_torch, folder / "codec.safetensors": read_safetensors}

@@ -18,8 +18,8 @@ import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from ..errors import ModelError
-from .assemble import Found
 from .mapped import Region
+from .tensor import Tensor
 
 _T = GGMLQuantizationType
 GROUPS, BITS = (32, 64, 128), (2, 3, 4, 5, 6, 8)
@@ -42,8 +42,8 @@ class Packed:
     """Stands for a region of a file: its bytes, blocks of `kind`, are made when asked for, all or some rows of them."""
 
     words: Region
-    scales: Found
-    biases: Found
+    scales: Tensor
+    biases: Tensor
     shape: tuple[int, int]
     kind: GGMLQuantizationType
     packing: Packing
@@ -145,7 +145,7 @@ def packing_of(config: dict, path: Path) -> dict[str, Packing]:
     return {"": packing(given)} | {name: packing(entry) for name, entry in given.items() if isinstance(entry, dict)}
 
 
-def unite(found: Mapping[str, Found], packings: Mapping[str, Packing], path: Path) -> dict[str, Found]:
+def unite(found: Mapping[str, Tensor], packings: Mapping[str, Packing], path: Path) -> dict[str, Tensor]:
     """The same tensors, each of those that are packed made one. Names are the file's."""
     result = dict(found)
     for name in [name for name in found if name.endswith(".scales")]:
@@ -161,7 +161,7 @@ def unite(found: Mapping[str, Found], packings: Mapping[str, Packing], path: Pat
     return result
 
 
-def _united(stem: str, words: Found, scales: Found, biases: Found, packing: Packing, path: Path) -> Found:
+def _united(stem: str, words: Tensor, scales: Tensor, biases: Tensor, packing: Packing, path: Path) -> Tensor:
     rows, columns = scales.shape[0], scales.shape[-1] * packing.group
     fits = (
         words.type is _T.I32
@@ -177,7 +177,9 @@ def _united(stem: str, words: Found, scales: Found, biases: Found, packing: Pack
         )
     assert isinstance(words.region, Region)  # integers as the file has them
     kind = _kind(packing, scales.type)
-    return Found((rows, columns), kind, Packed(words.region, scales, biases, (rows, columns), kind, packing))
+    return Tensor(
+        stem + ".weight", (rows, columns), kind, Packed(words.region, scales, biases, (rows, columns), kind, packing)
+    )
 
 
 def _kind(packing: Packing, scales: GGMLQuantizationType) -> GGMLQuantizationType:

@@ -11,8 +11,8 @@ import math
 from gguf.constants import GGMLQuantizationType
 
 from ..errors import ModelError
-from .assemble import Found
 from .mapped import MappedFile, Region
+from .tensor import Tensor
 
 MAX_HEADER = 64 << 20
 _TYPES = {
@@ -23,7 +23,7 @@ _TYPES = {
 }  # words of packed integers
 
 
-def read_safetensors(path) -> dict[str, Found]:
+def read_safetensors(path) -> dict[str, Tensor]:
     """Name -> tensor, for those of a type that this engine reads (floats, and words as I32); others are passed over."""
     file = MappedFile(path)
     size = len(file.bytes)
@@ -44,7 +44,7 @@ def read_safetensors(path) -> dict[str, Found]:
     return found
 
 
-def _tensor(file, name, entry, base) -> Found:
+def _tensor(file, name, entry, base) -> Tensor:
     kind, width = _TYPES[entry["dtype"]]
     shape, offsets = entry.get("shape"), entry.get("data_offsets")
     whole = lambda values, least: isinstance(values, list) and all(type(v) is int and v >= least for v in values)
@@ -55,4 +55,4 @@ def _tensor(file, name, entry, base) -> Found:
         raise ModelError(f"{file.path}: tensor {name!r}: {end - begin} bytes cannot hold {entry['dtype']} {shape}")
     if end > len(file.bytes):
         raise ModelError(f"{file.path}: tensor {name!r} lies beyond the end of the file; download it again")
-    return Found(tuple(shape), kind, Region(file, begin, end))
+    return Tensor(name, tuple(shape), kind, Region(file, begin, end))

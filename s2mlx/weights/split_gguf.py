@@ -9,38 +9,33 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..errors import ModelError
-from .gguf_file import Entry, GGUFFile
-from .mapped import Region
+from .gguf_file import GGUFFile
 from .part_names import MOST_PARTS, parts_of
+from .tensor import Tensor
 
 _NO, _COUNT, _TENSORS = _KEYS = ("split.no", "split.count", "split.tensors.count")
 
 
 class SplitGGUF:
-    """The parts of one model with the face of one `GGUFFile`: metadata, raw_keys (without those of the split), entries,
-    region."""
+    """The parts of one model with the face of one `GGUFFile`: metadata, raw_keys (without those of the split), tensors."""
 
     def __init__(self, parts: list[GGUFFile]):
         first = parts[0]
         self.file, self.version = first.file, first.version
         self.metadata = {key: value for key, value in first.metadata.items() if key not in _KEYS}
         self.raw_keys = {key: raw for key, raw in first.raw_keys.items() if key not in _KEYS}
-        self.entries: dict[str, Entry] = {}
-        self._part_of: dict[str, GGUFFile] = {}
+        self.tensors: dict[str, Tensor] = {}
         for part in parts:
-            for name, entry in part.entries.items():
-                if name in self.entries:
+            for name, tensor in part.tensors.items():
+                if name in self.tensors:
                     raise ModelError(f"{part.file.path}: tensor {name!r} is in another part as well")
-                self.entries[name], self._part_of[name] = entry, part
-        announced = first.metadata.get(_TENSORS, len(self.entries))
-        if announced != len(self.entries):
+                self.tensors[name] = tensor
+        announced = first.metadata.get(_TENSORS, len(self.tensors))
+        if announced != len(self.tensors):
             raise ModelError(
-                f"{first.file.path}: its parts hold {len(self.entries)} tensors, {announced!r:.20} are announced; "
+                f"{first.file.path}: its parts hold {len(self.tensors)} tensors, {announced!r:.20} are announced; "
                 "download them again"
             )
-
-    def region(self, entry: Entry) -> Region:
-        return self._part_of[entry.name].region(entry)
 
 
 def read_gguf(path) -> GGUFFile | SplitGGUF:

@@ -2,59 +2,40 @@
 
 from __future__ import annotations
 
-import enum
 import math
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from gguf.constants import GGMLQuantizationType
 
 from .. import device
 from ..errors import ModelError
 from . import affine
+from .layout import role
+from .tensor import Storage, Tensor
 
 _T = GGMLQuantizationType
 GROUPS_OF_16 = frozenset({_T.Q2_K, _T.Q3_K, _T.Q6_K})  # MLX has no product for these
 
 
-class Storage(enum.Enum):
-    """DENSE: float32 laid out [in, out], the fastest on the CPU.
-    PACKED: as few bits as the file has, in the layout that MLX can multiply with where there is one.
-    TABLE: the file's bits, for rows that are looked up; a matrix cut from it (the head: 4097 rows) is DENSE.
-    RAW: the file's own blocks, for the Metal kernels."""
-
-    DENSE = "dense"
-    PACKED = "packed"
-    TABLE = "table"
-    RAW = "raw"
+def kept(tensor: Tensor, storage: Storage) -> int:
+    """Bytes in memory of a tensor that is kept so."""
+    if storage is Storage.DENSE:
+        return 4 * tensor.elements
+    return _packed(tensor) if storage is Storage.PACKED else tensor.nbytes
 
 
-class Part(NamedTuple):
-    """What the plan needs to know of a tensor. role: "matrix" (multiplied), "table" (looked up), "other" (floats)."""
-
-    elements: int
-    nbytes: int
-    type: GGMLQuantizationType
-    role: str
-
-    @property
-    def packed(self) -> int:
-        """Bytes in memory when it is kept as small as MLX's own operations allow: on a GPU they cast as they go."""
-        if self.role == "other" and not device.on_gpu():
-            return 4 * self.elements
-        if self.role == "matrix" and self.type in affine.KINDS:
-            return self.elements * affine.BITS[self.type] // 8 + self.elements // affine.GROUP * 8
-        return self.nbytes
-
-    def kept(self, storage: Storage) -> int:
-        """Bytes in memory when it is kept so."""
-        if storage is Storage.DENSE:
-            return 4 * self.elements
-        return self.packed if storage is Storage.PACKED else self.nbytes
+def _packed(tensor: Tensor) -> int:
+    """When it is kept as small as MLX's own operations allow: on a GPU they cast as they go."""
+    use = role(tensor.name)
+    if use == "other" and not device.on_gpu():
+        return 4 * tensor.elements
+    if use == "matrix" and tensor.type in affine.KINDS:
+        return tensor.elements * affine.BITS[tensor.type] // 8 + tensor.elements // affine.GROUP * 8
+    return tensor.nbytes
 
 
-def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str, Storage]:
+def plan(tensors: Mapping[str, Tensor], memory_limit: int | None, path) -> dict[str, Storage]:
     """The form of every tensor.
 
     On a GPU: raw blocks if the kernels run here, else packed. On the CPU matrices become dense as far as
@@ -63,7 +44,7 @@ def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str,
     alone, so that a seed gives the same speech every time.
     """
     raw = device.kernels_available()
-    least = sum(part.kept(Storage.RAW if raw else Storage.PACKED) for part in parts.values())
+    least = sum(kept(tensor, Storage.RAW if raw else Storage.PACKED) for tensor in tensors.values())
     most = machine_memory() if memory_limit is None else memory_limit
     if least > most:
         raise ModelError(
@@ -71,8 +52,8 @@ def plan(parts: Mapping[str, Part], memory_limit: int | None, path) -> dict[str,
             "allowed; use a smaller quantization"
         )
     if device.on_gpu():
-        return dict.fromkeys(parts, Storage.RAW if raw else Storage.PACKED)
-    return _densify(parts, (most // 2 if memory_limit is None else most) - least)
+        return dict.fromkeys(tensors, Storage.RAW if raw else Storage.PACKED)
+    return _densify(tensors, (most // 2 if memory_limit is None else most) - least)
 
 
 def _size(n: int, rounded) -> str:
@@ -81,22 +62,24 @@ def _size(n: int, rounded) -> str:
     return f"{rounded(n / unit * 10) / 10:.1f} {name}"
 
 
-def _densify(parts, spare) -> dict[str, Storage]:
-    forms = {name: Storage.TABLE if part.role == "table" else Storage.PACKED for name, part in parts.items()}
-    for name in sorted((n for n in parts if parts[n].role == "matrix"), key=lambda n: _rank(n, parts[n])):
-        cost = parts[name].kept(Storage.DENSE) - parts[name].kept(Storage.PACKED)
+def _densify(tensors: Mapping[str, Tensor], spare: int) -> dict[str, Storage]:
+    roles = {name: role(name) for name in tensors}
+    forms = {name: Storage.TABLE if roles[name] == "table" else Storage.PACKED for name in tensors}
+    matrices = [tensor for name, tensor in tensors.items() if roles[name] == "matrix"]
+    for tensor in sorted(matrices, key=_rank):
+        cost = kept(tensor, Storage.DENSE) - kept(tensor, Storage.PACKED)
         if cost > spare:
             break
         spare -= cost
-        forms[name] = Storage.DENSE
+        forms[tensor.name] = Storage.DENSE
     return forms
 
 
-def _rank(name: str, part: Part) -> int:
+def _rank(tensor: Tensor) -> int:
     """The Fast-AR's weights are read nine times a frame; groups of 16 must be decoded for each product."""
-    if name.startswith("fast_"):
+    if tensor.name.startswith("fast_"):
         return 0
-    return 1 if part.type in GROUPS_OF_16 else 2
+    return 1 if tensor.type in GROUPS_OF_16 else 2
 
 
 def machine_memory() -> int:

@@ -14,9 +14,9 @@ from typing import Any
 from gguf.constants import GGMLQuantizationType
 
 from ..errors import ModelError
-from .assemble import Found
 from .mapped import MappedFile, Region
 from .pickled import Stored, read_pickle
+from .tensor import Tensor
 
 # S2's codec is described in about 100 kB: some 500 tensors, one dictionary in another.
 MAX_PICKLE = 4 << 20
@@ -28,7 +28,7 @@ _STORAGES = {
 }
 
 
-def read_torch(path) -> dict[str, Found]:
+def read_torch(path) -> dict[str, Tensor]:
     """Name -> tensor for all contiguous tensors of a floating type in the (perhaps nested) state dictionary."""
     file = MappedFile(path)
     members = _directory(path)
@@ -82,7 +82,7 @@ def _described(data: bytes, path) -> list[tuple[str, Stored]]:
     return found
 
 
-def _locate(file, member, name, stored) -> Found:
+def _locate(file, member, name, stored) -> Tensor:
     """The region of the file that holds the tensor, or `ModelError`."""
 
     def fail(reason):
@@ -105,7 +105,7 @@ def _locate(file, member, name, stored) -> Found:
     end = begin + math.prod(stored.shape) * width
     if end > last:
         fail("its data are cut off; download the file again")
-    return Found(stored.shape or (1,), kind, Region(file, begin, end))
+    return Tensor(name, stored.shape or (1,), kind, Region(file, begin, end))
 
 
 def _in_order(shape, stride) -> bool:

@@ -13,8 +13,8 @@ import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..errors import ModelError
-from .assemble import Found
 from .mapped import TensorBytes
+from .tensor import Tensor
 
 if TYPE_CHECKING:
     import mlx.core as mx
@@ -58,7 +58,7 @@ class Folded:
         self.direction.release()
 
 
-def fold(found: dict[str, Found], path: Path) -> dict[str, Found]:
+def fold(found: dict[str, Tensor], path: Path) -> dict[str, Tensor]:
     """The same tensors with each pair replaced by the weight it stands for."""
     result = dict(found)
     for g_end, v_end in _SPELLINGS:
@@ -69,11 +69,11 @@ def fold(found: dict[str, Found], path: Path) -> dict[str, Found]:
     return result
 
 
-def _pair(g: Found | None, v: Found, stem: str, path: Path) -> Found:
+def _pair(g: Tensor | None, v: Tensor, stem: str, path: Path) -> Tensor:
     one_each = g is not None and len(g.shape) == len(v.shape) and all(a in (1, b) for a, b in zip(g.shape, v.shape))
     if g is None or not one_each or {g.type, v.type} != {GGMLQuantizationType.F32}:
         raise ModelError(
             f"{path}: tensor {stem + '.weight'!r} cannot be made: its weight norm is incomplete or not float32"
         )
     axes = tuple(i for i, n in enumerate(g.shape) if n == 1)
-    return Found(v.shape, v.type, Folded(g.region, v.region, v.shape, axes))
+    return Tensor(stem + ".weight", v.shape, v.type, Folded(g.region, v.region, v.shape, axes))

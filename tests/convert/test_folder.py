@@ -96,8 +96,8 @@ def test_there_and_back_to_the_bit(source, folder, type):
     before, after = GGUFFile(source), GGUFFile(folder / "last.gguf")
     usual = {"general.file_type", "general.quantization_version"}
     assert all(np.array_equal(after.metadata[key], x) for key, x in before.metadata.items() if key not in usual)
-    assert {n: (e.shape, e.type, before.region(e).data.tobytes()) for n, e in before.entries.items()} == {
-        n: (e.shape, e.type, after.region(e).data.tobytes()) for n, e in after.entries.items()
+    assert {n: (e.shape, e.type, e.region.data.tobytes()) for n, e in before.tensors.items()} == {
+        n: (e.shape, e.type, e.region.data.tobytes()) for n, e in after.tensors.items()
     }
 
 

@@ -27,7 +27,7 @@ needs_goldens = pytest.mark.skipif(not GOLDEN.is_dir(), reason="no full golden s
 def contents(path):
     """name -> (shape, type, bytes)."""
     file = GGUFFile(path)
-    return {name: (entry.shape, entry.type, file.region(entry).data.tobytes()) for name, entry in file.entries.items()}
+    return {name: (t.shape, t.type, t.region.data.tobytes()) for name, t in file.tensors.items()}
 
 
 # --- the official checkpoint -------------------------------------------------------------------------------------

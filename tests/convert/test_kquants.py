@@ -127,9 +127,9 @@ def test_no_worse_than_ggmls_own(kind):
     exact, theirs = GGUFFile(GOLDEN / "tiny-f16.gguf"), GGUFFile(GOLDEN / f"tiny-{kind.name.lower()}.gguf")
     ours = reference = 0.0
     for name in ("embeddings.weight", "layers.1.attention.wqkv.weight", "layers.2.feed_forward.w2.weight"):
-        entry = theirs.entries[name]
-        x = exact.region(exact.entries[name]).data.view(np.float16).astype(np.float32).reshape(entry.shape)
-        made = quants.dequantize(theirs.region(entry).data.reshape(len(x), -1), entry.type)
+        entry = theirs.tensors[name]
+        x = exact.tensors[name].region.data.view(np.float16).astype(np.float32).reshape(entry.shape)
+        made = quants.dequantize(entry.region.data.reshape(len(x), -1), entry.type)
         reference += np.square(made - x).sum()
         ours += np.square(quants.dequantize(kquants.quantize(x, kind), kind) - x).sum()
     assert ours < reference

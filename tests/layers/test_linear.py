@@ -9,9 +9,8 @@ from gguf.constants import GGMLQuantizationType as T
 from s2mlx.layers import forms
 from s2mlx.layers.linear import Linear
 from s2mlx.weights.block_formats import SUPPORTED
-from s2mlx.weights.checkpoint import Tensor
 from s2mlx.weights.mapped import MappedFile, Region
-from s2mlx.weights.storage import Storage
+from s2mlx.weights.tensor import Storage, Tensor
 from tests.weights.gguf_maker import encode, random_blocks
 
 OUT, IN = 37, 512
@@ -123,9 +122,9 @@ def test_half_precision_activations_keep_their_type(make):
 
 
 def test_a_tensor_in_pieces_is_the_tensor(tmp_path, monkeypatch):
-    from s2mlx.weights import checkpoint
+    from s2mlx.weights import tensor as module
 
-    monkeypatch.setattr(checkpoint, "PIECE", 3 * 6)
+    monkeypatch.setattr(module, "PIECE", 3 * 6)
     rng = np.random.default_rng(3)
     for kind in (T.F32, T.F16, T.BF16):
         values = rng.standard_normal((5, 4, 6), np.float32)

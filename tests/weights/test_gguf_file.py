@@ -47,16 +47,16 @@ def test_a_good_file(tmp_path, version, alignment):
     assert (meta["general.name"], meta["a.int"], meta["a.negative"]) == ("Ünïcode", 7, -3)
     assert meta["a.float"] == 0.5 and meta["a.yes"] is True and meta["a.list"].tolist() == [1, 2, 3]
     assert "a.words" not in meta  # vocabularies are passed over
-    assert list(file.entries) == ["first", "second", "third"]
-    assert file.entries["second"].shape == (1, 3, 5) and file.entries["third"].type is T.Q4_K
+    assert list(file.tensors) == ["first", "second", "third"]
+    assert file.tensors["second"].shape == (1, 3, 5) and file.tensors["third"].type is T.Q4_K
     for name, _, _, body in GOOD_TENSORS:
-        assert file.region(file.entries[name]).data.tobytes() == body
+        assert file.tensors[name].region.data.tobytes() == body
 
 
 def test_reading_after_memory_was_let_go(tmp_path):
     big = np.arange(50_000, dtype=np.float32).tobytes()
     file = read(tmp_path, gguf_bytes({}, [("a", (50_000,), T.F32, big)]))
-    region = file.region(file.entries["a"])
+    region = file.tensors["a"].region
     region.release()
     assert region.data.tobytes() == big
     assert np.array(region.array()).tobytes() == big
@@ -178,7 +178,7 @@ def test_random_changes_never_escape(tmp_path_factory, draw):
     path.write_bytes(data)
     try:
         file = GGUFFile(path)
-        for entry in file.entries.values():
-            assert file.region(entry).data.nbytes <= len(data)
+        for tensor in file.tensors.values():
+            assert tensor.region.data.nbytes <= len(data)
     except ModelError as error:
         assert "\n" not in str(error)

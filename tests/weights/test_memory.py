@@ -14,9 +14,8 @@ import mlx.core as mx
 mx.set_default_device(mx.cpu)
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType as T
 from s2mlx.layers.linear import Linear
-from s2mlx.weights.checkpoint import Tensor
+from s2mlx.weights.tensor import Storage, Tensor
 from s2mlx.weights.mapped import MappedFile, Region
-from s2mlx.weights.storage import Storage
 
 COLUMNS, ROWS = 2048, 1024
 file = MappedFile(sys.argv[1])

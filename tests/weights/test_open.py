@@ -13,7 +13,7 @@ from s2mlx.config import CodecConfig, ModelConfig
 from s2mlx.errors import ModelError
 from s2mlx.options import Sampling
 from s2mlx.weights import open_checkpoint
-from s2mlx.weights.storage import Storage
+from s2mlx.weights.tensor import Storage
 from tests.synthetic import make_model, model_parts
 
 from .gguf_maker import gguf_bytes
