@@ -10,7 +10,8 @@ import pytest
 import s2mlx
 from s2mlx.cli.main import main
 
-from .fakes import FakePlayer, FakeSynthesizer
+from ..fakes import FakeSynthesizer, Loudspeakers
+from ..fakes.synthesizer import by_sentence
 
 
 @dataclass
@@ -86,7 +87,7 @@ def run(monkeypatch):
 @pytest.fixture
 def tts(monkeypatch):
     """The synthesizer every command opens; `tts.loaded` has the arguments of each load."""
-    fake = FakeSynthesizer()
+    fake = FakeSynthesizer(passes=by_sentence)
     fake.loaded = []
 
     def load(model=None, **options):
@@ -99,9 +100,8 @@ def tts(monkeypatch):
 
 @pytest.fixture
 def player(monkeypatch):
-    """Loudspeakers are FakePlayers; `player.made` lists them."""
-    monkeypatch.setattr(FakePlayer, "made", [])
-    monkeypatch.setattr(FakePlayer, "breaks", None)
-    monkeypatch.setattr("s2mlx.audio.Player", FakePlayer)
+    """The loudspeakers that are opened; `player.made` lists them."""
+    speakers = Loudspeakers()
+    monkeypatch.setattr("s2mlx.audio.Player", speakers)
     monkeypatch.setattr("s2mlx.audio.find_output", lambda query: None)
-    return FakePlayer
+    return speakers

@@ -10,12 +10,13 @@ import sys
 import s2mlx
 from s2mlx.cli.main import main
 
-from .fakes import FakePlayer, FakeSynthesizer
+from ..fakes import FakePlayer, FakeSynthesizer
+from ..fakes.synthesizer import by_sentence
 
 
 class Announcing(FakeSynthesizer):
-    def _chunks(self, text, options):
-        for number, chunk in enumerate(super()._chunks(text, options)):
+    def _chunks(self, *request):
+        for number, chunk in enumerate(super()._chunks(*request)):
             yield chunk
             if number == self.frames:  # the first pass and a frame of the second are with the command
                 print("ready", file=sys.stderr, flush=True)
@@ -40,7 +41,7 @@ class Playing(FakePlayer):
 if __name__ == "__main__":
     from s2mlx import audio
 
-    s2mlx.load = lambda *args, **kwargs: Announcing(**json.loads(os.environ.get("FAKE", "{}")))
+    s2mlx.load = lambda *args, **kwargs: Announcing(passes=by_sentence, **json.loads(os.environ.get("FAKE", "{}")))
     audio.Player = Playing
     audio.find_output = lambda query: None
     sys.exit(main())

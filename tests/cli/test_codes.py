@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from .fakes import FRAME, RATE
+from ..fakes import FRAME, RATE
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from s2mlx.files import KEYS, read_defaults, write_default
 from s2mlx.weights.catalog import configured
 from tests.synthetic import make_model
 
-from .fakes import FakeSynthesizer
+from ..fakes import FakeSynthesizer
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_the_list_names_every_setting_and_its_source(run, file, monkeypatch):
 def test_option_over_variable_over_file_over_default(run, tts, player, monkeypatch):
     def pause(*words):
         assert run("say", "Hi.", *words).code == 0
-        return tts.calls[-1]["options"].pause_ms
+        return tts.calls[-1].options.pause_ms
 
     assert pause() == 250
     run("config", "pause-ms", "100")

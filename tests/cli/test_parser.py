@@ -166,7 +166,7 @@ def test_one_rule_names_the_variable_of_every_option(run, tts, player, monkeypat
             assert s.own == own and s.variable in (own, short)
     monkeypatch.setenv("S2MLX_TOP_K", "5")
     monkeypatch.setenv("S2MLX_SAY_TOP_K", "6")  # the longer name is meant for this command
-    assert run("say", "Hi.").code == 0 and tts.calls[-1]["options"].top_k == 6
+    assert run("say", "Hi.").code == 0 and tts.calls[-1].options.top_k == 6
 
 
 @pytest.mark.parametrize(
@@ -189,9 +189,9 @@ def test_completion_knows_commands_options_and_actions(run, shell):
 def test_a_variable_of_one_command_leaves_the_others_alone(run, tts, player, monkeypatch):
     monkeypatch.setenv("S2MLX_BENCH_BATCH", "1,2,4")
     monkeypatch.setenv("S2MLX_CONVERT_TYPE", "q2_k")
-    assert run("say", "Hi.").code == 0 and tts.calls[-1]["options"].batch is None
+    assert run("say", "Hi.").code == 0 and tts.calls[-1].options.batch is None
     monkeypatch.setenv("S2MLX_BATCH", "2")
-    assert run("say", "Hi.").code == 0 and tts.calls[-1]["options"].batch == 2
+    assert run("say", "Hi.").code == 0 and tts.calls[-1].options.batch == 2
     assert "[S2MLX_BENCH_BATCH]" in run("bench", "--help").out
 
 
@@ -250,7 +250,7 @@ def test_every_knob_is_an_option_of_say(run, tts, player):
         for part in ([KNOBS[name].option] if value is True else [KNOBS[name].option, str(value)])
     ]
     assert run("say", "Hi.", *argv).code == 0
-    assert tts.calls[-1]["options"] == Options(**words) and set(words) == set(KNOBS)
+    assert tts.calls[-1].options == Options(**words) and set(words) == set(KNOBS)
 
 
 # --- no option is ever ignored --------------------------------------------------------------------------------------

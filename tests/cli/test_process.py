@@ -12,7 +12,7 @@ import soundfile
 
 from s2mlx.audio.files import pcm16, stream_wav_header
 
-from .fakes import FRAME, RATE
+from ..fakes import FRAME, RATE
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {
@@ -112,7 +112,7 @@ def test_text_from_a_pipe():
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_keeps_the_passes_that_ended(tmp_path, sent):
-    process = command("say", "One. Two.", "-o", tmp_path / "out.wav", fake='{"slow": 0.05, "frames": 5}')
+    process = command("say", "One. Two.", "-o", tmp_path / "out.wav", fake='{"delay": 0.05, "frames": 5}')
     while b"ready" not in (line := process.stderr.readline()):
         assert line
     for number in (sent, signal.SIGHUP, sent):  # as `timeout` or a closing terminal does

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2mlx.audio.verdict import Take
 from s2mlx.errors import DeviceError, GenerationError, VoiceError
 from s2mlx.text.read_aloud import sentences_to_read
 from s2mlx.voices import VoiceLibrary
+
+from ..fakes import Microphones
 
 RATE = 44100
 
@@ -22,53 +23,17 @@ def speech(seconds, level=0.3):
     return (np.random.default_rng(0).uniform(-1, 1, n) * envelope * level).astype(np.float32)
 
 
-class FakeRecorder:
-    """Hears `heard`, all of it by the third look at the clock."""
-
-    heard, error, made = speech(8), None, []
-
-    def __init__(self, rate, device=None):
-        self.rate, self.device, self.looks = rate, device, 0
-        self.level = type("Level", (), {"peak": -12.0})
-        FakeRecorder.made.append(self)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def start(self):
-        pass
-
-    def wait_ready(self):
-        return self.error is None
-
-    @property
-    def seconds(self):
-        self.looks += 1
-        return 0.0 if self.looks == 1 else len(self.heard) / self.rate * min(1, self.looks / 5)
-
-    @property
-    def recording(self):
-        return self.looks < 50
-
-    def stop(self):
-        return Take.of(self.heard, self.rate)
-
-
 @pytest.fixture
 def mic(monkeypatch):
     from s2mlx.cli import record
 
     monkeypatch.setenv("LC_ALL", "C")
-    monkeypatch.setattr("s2mlx.audio.Recorder", FakeRecorder)
+    microphones = Microphones(speech(8))
+    monkeypatch.setattr("s2mlx.audio.Recorder", microphones)
     monkeypatch.setattr("s2mlx.audio.find_input", lambda query: None)
     monkeypatch.setattr(record.time, "sleep", lambda _: None)
     monkeypatch.setattr(record, "_enter", lambda wait, listen: False)
-    for name, value in {"heard": speech(8), "error": None, "made": []}.items():
-        monkeypatch.setattr(FakeRecorder, name, value)
-    return FakeRecorder
+    return microphones
 
 
 def test_a_take_becomes_a_voice_with_clip_and_words(run, tts, mic):
@@ -76,7 +41,7 @@ def test_a_take_becomes_a_voice_with_clip_and_words(run, tts, mic):
     assert result.code == 0 and result.stdout == b"" and "Read this aloud" in result.err
     library = VoiceLibrary()
     assert library.get("me").transcript in sentences_to_read("en") and library.get("me").transcript in result.err
-    [(samples, rate), words] = tts.cloned[0]
+    (samples, rate), words, _ = tts.cloned[0]
     assert words == library.get("me").transcript and 7.5 < len(samples) / rate < 8.5
     kept, rate = library.clip("me")
     assert rate == RATE and np.array_equal(kept, samples)
@@ -133,13 +98,13 @@ def test_wrong_calls_end_before_anything_opens(run, tts, mic, argv, words):
     [(np.zeros(8 * RATE, np.float32), "only zeros"), (speech(1), "too short"), (speech(8, 0.001), "hardly anything")],
 )
 def test_a_useless_take_makes_no_voice(run, tts, mic, heard, words):
-    mic.heard = heard
+    mic.sound = heard
     result = run("record", "me", "--seconds", "8", stdin=b"")
     assert result.code == 1 and words in result.error and VoiceLibrary().names() == [] and not tts.cloned
 
 
 def test_a_doubtful_take_is_asked_about(run, tts, mic):
-    mic.heard = np.clip(speech(8, 30), -1, 1)
+    mic.sound = np.clip(speech(8, 30), -1, 1)
     result = run("record", "me", "--seconds", "8", tty=("stderr",))  # the keyboard gives end of input: no
     assert result.code == 0 and "clipped" in result.err and "Record again? [Y/n]" in result.err and len(mic.made) == 1
     again = iter([True, False])
@@ -246,7 +211,7 @@ def test_a_saved_voice_leaves_nothing_in_the_autosave_folder(run, tts, mic, tmp_
 def test_an_interrupt_at_the_question_keeps_the_take(run, tts, mic, monkeypatch, tmp_path):
     from s2mlx.cli.terminal import Console
 
-    mic.heard = np.clip(speech(8, 30), -1, 1)
+    mic.sound = np.clip(speech(8, 30), -1, 1)
     answers = iter([True, KeyboardInterrupt])
 
     def ask(self, question, default=False):

@@ -9,7 +9,7 @@ import soundfile
 
 from s2mlx.audio.files import pcm16, stream_wav_header
 
-from .fakes import FRAME, RATE
+from ..fakes import FRAME, RATE
 
 PIECE = pcm16(np.full(FRAME, 0.25, np.float32))
 
@@ -23,24 +23,24 @@ def last(tts):
 
 def test_words_are_joined_by_spaces(run, tts, player):
     assert run("say", "Hello", "there.").code == 0
-    assert last(tts)["text"] == "Hello there."
+    assert last(tts).text == "Hello there."
 
 
 def test_a_pipe_is_read(run, tts, player):
     assert run("say", stdin="Grüße.\n".encode()).code == 0
-    assert last(tts)["text"] == "Grüße.\n"
+    assert last(tts).text == "Grüße.\n"
 
 
 def test_words_leave_stdin_alone(run, tts, player):
     assert run("say", "Hello.", stdin=b"not this").code == 0
-    assert last(tts)["text"] == "Hello."
+    assert last(tts).text == "Hello."
 
 
 @pytest.mark.parametrize("name", ["text.txt", "-"])
 def test_a_file_is_read(run, tts, player, tmp_path, name):
     (tmp_path / "text.txt").write_bytes("\ufeffFrom a file.".encode())
     assert run("say", "-f", name, stdin="\ufeffFrom a file.".encode()).code == 0
-    assert last(tts)["text"] == "From a file."
+    assert last(tts).text == "From a file."
 
 
 def test_nothing_to_say_at_a_keyboard(run, tts):
@@ -57,7 +57,7 @@ def test_a_text_without_words_is_nothing_to_say(run, tts, text):
 def test_text_and_file_exclude_each_other(run, tts, monkeypatch, tmp_path, player):
     assert run("say", "-f", "x.txt", "Hello").code == 2
     monkeypatch.setenv("S2MLX_FILE", "x.txt")
-    assert run("say", "Hello").code == 0 and last(tts)["text"] == "Hello"
+    assert run("say", "Hello").code == 0 and last(tts).text == "Hello"
 
 
 # --- where the sound goes ------------------------------------------------------------------------------------
@@ -68,8 +68,8 @@ def test_without_output_it_plays_and_writes_nothing(run, tts, player, tmp_path):
     assert result.code == 0 and result.stdout == b"" and result.err == ""
     [device] = player.made
     assert sum(map(len, device.heard)) == 6 * FRAME and device.finished and device.closed
-    assert device.rtf[0] == 0.5
-    assert last(tts)["how"] == "stream" and last(tts)["lead"]() == 0.0
+    assert device.rtf == 0.5
+    assert last(tts).how == "stream" and last(tts).lead() == 0.0
     assert not [p for p in tmp_path.iterdir() if p.name != "home"]
 
 
@@ -78,7 +78,7 @@ def test_output_file_is_written_and_not_played(run, tts, player, tmp_path):
     assert result.code == 0 and result.stdout == b"" and not player.made
     samples, rate = soundfile.read(tmp_path / "out.wav")
     assert rate == RATE and len(samples) == 6 * FRAME
-    assert last(tts)["how"] == "stream" and last(tts)["lead"] is None  # nothing is kept; nobody listens: it may batch
+    assert last(tts).how == "stream" and last(tts).lead is None  # nothing is kept; nobody listens: it may batch
 
 
 def test_play_does_both(run, tts, player, tmp_path):
@@ -89,7 +89,7 @@ def test_play_does_both(run, tts, player, tmp_path):
 def test_stdout_is_a_stream_of_wav(run, tts, player):
     result = run("say", "One.", "-o", "-")
     assert result.stdout == stream_wav_header(RATE) + 3 * PIECE and not player.made
-    assert 0 < last(tts)["lead"]() < 3 * FRAME / RATE  # of a player at the other end of the pipe
+    assert 0 < last(tts).lead() < 3 * FRAME / RATE  # of a player at the other end of the pipe
 
 
 def test_raw(run, tts, tmp_path):
@@ -225,7 +225,7 @@ def test_options_reach_the_engine(run, tts, player):
     [loaded] = tts.loaded
     loaded.pop("on_progress")(1, 2)
     assert loaded == {"model": "m.gguf", "tokenizer": "t.json", "compat": "s2cpp", "memory_limit": 3_500_000_000}
-    options = last(tts)["options"]
+    options = last(tts).options
     assert (options.temperature, options.top_p, options.top_k, options.seed) == (0.5, 0.9, 1, 3)
     assert (options.max_frames, options.min_frames, options.pause_ms, options.batch) == (50, 2, 0, 2)
     assert player.made[0].device == "USB"
@@ -279,9 +279,9 @@ def test_the_seed_of_a_good_take_is_shown(run, tts, player, tmp_path, monkeypatc
     monkeypatch.setattr("secrets.randbits", lambda bits: 7)
     assert run("say", "One.", "-o", "a.wav", tty=("stderr",)).err.endswith("s, seed 7 -> a.wav\n")
     assert run("say", "One.", "--seed", "9", tty=("stderr",)).err.endswith(", seed 9\n")
-    tts.interrupt_at = 5
+    tts.failure, tts.fail_at = KeyboardInterrupt(), 5
     assert "out.wav holds 0.1 s, seed 7" in run("say", "One. Two.", "-o", "out.wav").err
-    tts.interrupt_at = 1
+    tts.failure, tts.fail_at = KeyboardInterrupt(), 1
     assert "nothing was finished, seed 7" in run("say", "One. Two.", "-o", "none.wav").err
 
 
@@ -328,8 +328,8 @@ def test_no_speech_at_all_is_an_error_and_no_file(run, tts, tmp_path):
 def test_a_pass_that_the_model_left_out_is_named(run, tts, monkeypatch):
     whole = tts._chunks
 
-    def chunks(text, options):
-        for chunk in whole(text, options):
+    def chunks(*request):
+        for chunk in whole(*request):
             if chunk.part != 1:
                 yield chunk
             elif chunk.finish_reason:
@@ -361,7 +361,7 @@ def test_a_failure_leaves_the_old_file(run, tts, tmp_path):
 
 
 def test_an_interrupt_keeps_the_passes_that_ended(run, tts, player, tmp_path):
-    tts.interrupt_at = 5
+    tts.failure, tts.fail_at = KeyboardInterrupt(), 5
     result = run("say", "One. Two.", "-o", "out.wav", "--codes", "c.npy", "--play")
     assert result.code == 130 and "interrupted; out.wav holds 0.1 s" in result.err
     assert len(soundfile.read(tmp_path / "out.wav")[0]) == 3 * FRAME
@@ -371,14 +371,14 @@ def test_an_interrupt_keeps_the_passes_that_ended(run, tts, player, tmp_path):
 
 @pytest.mark.parametrize("ending", ["wav", "flac", "mp3", "ogg", "opus"])
 def test_an_interrupted_file_is_valid_in_every_format(run, tts, tmp_path, ending):
-    tts.frames, tts.interrupt_at = 30, 50
+    tts.frames, tts.failure, tts.fail_at = 30, KeyboardInterrupt(), 50
     assert run("say", "One. Two.", "-o", f"out.{ending}", "--normalize").code == 130
     samples, rate = soundfile.read(tmp_path / f"out.{ending}")
     assert abs(len(samples) / rate - 30 * FRAME / RATE) < 0.1
 
 
 def test_an_interrupt_before_the_first_pass_ends_leaves_nothing(run, tts, tmp_path):
-    tts.interrupt_at = 1
+    tts.failure, tts.fail_at = KeyboardInterrupt(), 1
     assert run("say", "One.", "-o", "out.wav").code == 130
     assert not [p for p in tmp_path.iterdir() if p.name != "home"]
 
@@ -470,9 +470,9 @@ def test_a_voice_of_another_model_is_made_again_from_its_clip(run, tts, player):
     VoiceLibrary().add("small", other, clip=(clip, 22050))
     VoiceLibrary().add("bare", other)
     assert run("say", "Hi.", "-v", "small").code == 0
-    (samples, rate), words = tts.cloned[0]
+    (samples, rate), words, _ = tts.cloned[0]
     assert (len(samples), rate, words) == (22050, 22050, "Its words.")
-    assert last(tts)["voice"][0].codes.shape[0] == 10
+    assert last(tts).voice[0].codes.shape[0] == 10
     assert "another model" in run("say", "Hi.", "-v", "bare").error
 
 
@@ -484,7 +484,7 @@ def test_a_voice_given_by_a_path_may_have_its_clip_beside_it(run, tts, player, t
     assert "put its clip beside it, as small.flac" in run("say", "Hi.", "-v", "small.s2voice").error
     write_audio(tmp_path / "small.flac", np.full(22050, 0.25, np.float32), 22050)
     assert run("say", "Hi.", "-v", "small.s2voice").code == 0
-    assert [str(clip) for clip, _ in tts.cloned] == ["small.flac"]
+    assert [str(clip) for clip, _, _ in tts.cloned] == ["small.flac"]
 
 
 def test_where_nothing_can_be_played_a_file_is_offered(run, tts, monkeypatch):

@@ -31,8 +31,8 @@ def test_add(run, tts, clip):
     result = run("voice", "add", "anna", "--clip", clip, "--text", "Hello.")
     assert result.code == 0 and result.stdout == b"" and "s2mlx say -v anna Hello." in result.err
     shown = run("voice", "show", "anna", "--json").json
-    assert shown["transcript"] == "Hello." and shown["has_clip"] and shown["frames"] == 5
-    [(samples, rate), words] = tts.cloned[0]
+    assert shown["transcript"] == "Hello." and shown["has_clip"] and shown["frames"] == 2 * 44100 // 2048
+    (samples, rate), words, _ = tts.cloned[0]
     assert rate == 44100 and len(samples) == 2 * 44100 and words == "Hello."
 
 
@@ -233,7 +233,7 @@ def test_voices_of_say(run, tts, player, me, tmp_path):
     golden = Voice.load(GOLDEN)
     tts.config = type(tts.config)(codebook_size=golden.codebook_size)
     assert run("say", "Hi.", "-v", "me", "-v", "file.s2voice").code == 0
-    assert tts.calls[-1]["voice"] == [golden, golden]
+    assert tts.calls[-1].voice == [golden, golden]
 
 
 def test_a_voice_of_another_model_is_refused(run, tts, player, me):
@@ -249,11 +249,11 @@ def test_an_unknown_voice_is_found_out_before_the_model_loads(run, tts, player, 
 def test_references_in_place(run, tts, player, clip, monkeypatch):
     monkeypatch.setenv("S2MLX_VOICE", "gives way")
     assert run("say", "Hi.", "--ref", clip, "--ref-text", "Words.", "--ref", clip, "--ref-text", "More.").code == 0
-    assert [(len(samples), rate, words) for (samples, rate), words in tts.cloned] == [
+    assert [(len(samples), rate, words) for (samples, rate), words, _ in tts.cloned] == [
         (2 * 22050, 22050, "Words."),
         (2 * 22050, 22050, "More."),
     ]
-    assert [v.transcript for v in tts.calls[-1]["voice"]] == ["Words.", "More."]
+    assert [v.transcript for v in tts.calls[-1].voice] == ["Words.", "More."]
 
 
 def test_no_action_is_wrong_usage(run):

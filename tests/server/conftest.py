@@ -4,17 +4,19 @@ import numpy as np
 import pytest
 
 from s2mlx.files import folders
+from s2mlx.results import STOP
 from s2mlx.server.access import Access
 from s2mlx.server.listener import Server
 from s2mlx.server.service import Service
 from s2mlx.voices import Voice, VoiceLibrary
 
-from .fakes import BOOKS, Client, FakeSynthesizer
+from ..fakes import BOOKS, FakeSynthesizer
+from .client import Client
 
 
 @pytest.fixture
 def tts():
-    return FakeSynthesizer()
+    return FakeSynthesizer(frames=4, sayings=[(1, STOP)])
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ def start(tts, library):
         return server
 
     yield start
-    tts.go.set()
+    tts.gate.open()
     for server in running:
         server.stop()
         assert not server.faults

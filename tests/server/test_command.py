@@ -19,7 +19,7 @@ from s2mlx.errors import ModelError
 from s2mlx.weights.catalog import DEMO, find_model
 from tests.cli.conftest import run  # noqa: F401 (a fixture)
 
-from .fakes import Client
+from .client import Client
 
 ROOT = Path(__file__).parents[2]
 

@@ -166,11 +166,11 @@ def test_an_idle_connection_is_closed_without_a_word(server, connect, monkeypatc
 def test_a_request_under_way_is_not_idle(tts, server, client, monkeypatch):
     for name in ("IDLE_SECONDS", "HEAD_SECONDS"):
         monkeypatch.setattr(connection, name, 0.05)
-    tts.go.clear()
+    tts.gate.close()
     client.post(HELLO)
     until(lambda: tts.calls)
     time.sleep(0.2)
-    tts.go.set()
+    tts.gate.open()
     assert client.answer().body == WAV
 
 

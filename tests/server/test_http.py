@@ -16,7 +16,7 @@ from s2mlx.server.access import Access
 from s2mlx.server.listener import Server
 from s2mlx.server.service import Service
 
-from .fakes import Client
+from .client import Client
 from .test_speech import HELLO, WAV, until
 
 
@@ -227,7 +227,7 @@ def test_few_descriptors_become_more():
 def test_of_too_many_connections_the_longest_silent_goes(tts, start, connect, monkeypatch):
     monkeypatch.setattr(listener, "MOST_CONNECTIONS", 3)
     server = start()
-    tts.go.clear()
+    tts.gate.close()
     speaking = connect(server).post(HELLO)  # has no answer yet, but is not silent
     until(lambda: tts.calls)
     silent = [connect(server) for _ in range(2)]
@@ -235,7 +235,7 @@ def test_of_too_many_connections_the_longest_silent_goes(tts, start, connect, mo
         assert client.ask("/health").status == 200
     assert connect(server).ask("/health").status == 200
     assert silent[0].ended() and silent[1].ask("/health").status == 200
-    tts.go.set()
+    tts.gate.open()
     assert speaking.answer().body == WAV
 
 
@@ -250,13 +250,13 @@ def test_a_flood_of_silent_connections_shuts_nobody_out(start, connect, monkeypa
 def test_where_none_is_silent_a_new_connection_is_turned_away(tts, start, connect, monkeypatch):
     monkeypatch.setattr(listener, "MOST_CONNECTIONS", 1)
     server = start()
-    tts.go.clear()
+    tts.gate.close()
     speaking = connect(server).post(HELLO)
     until(lambda: tts.calls)
     other = connect(server)
     answer = other.answer()
     assert answer.status == 503 and answer.error and answer.fields["retry-after"] and other.ended()
-    tts.go.set()
+    tts.gate.open()
     assert speaking.answer().body == WAV
 
 
@@ -264,7 +264,7 @@ def test_stopping_ends_what_runs_and_frees_the_port(tts, start, connect):
     server = start()
     idle, speaking, waiting = connect(server), connect(server), connect(server)
     assert idle.ask("/health").status == 200
-    tts.go.clear()
+    tts.gate.close()
     tts.waiting_at = 1
     speaking.post(HELLO)
     speaking.head()

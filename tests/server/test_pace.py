@@ -13,7 +13,7 @@ from s2mlx.server import speech as speech_module
 from s2mlx.server.service import Service
 from s2mlx.server.speech_request import SpeechRequest
 
-from .fakes import FRAME, RATE
+from ..fakes import FRAME, RATE
 from .test_speech import HELLO, WAV, until
 
 SECONDS = FRAME / RATE  # of a frame
@@ -44,16 +44,16 @@ async def until_so(what):
 
 async def test_what_waits_for_the_client_is_ahead_of_it(tts, speak):
     tts.frames, tts.waiting_at = 20, 10
-    tts.go.clear()
+    tts.gate.close()
     began = time.monotonic()
     speech = await speak()
-    more, lead = aiter(speech), tts.calls[0]["lead"]
+    more, lead = aiter(speech), tts.calls[0].lead
     await until_so(lambda: speech._ahead.waiting > 8.5 * SECONDS)  # of ten that were made, one is in hand
     for _ in range(9):
         await anext(more)
         ahead = lead()
         assert 10 * SECONDS - (time.monotonic() - began) <= ahead <= 10 * SECONDS
-    tts.go.set()
+    tts.gate.open()
     assert len([data async for data in more]) == 11
 
 
@@ -61,7 +61,7 @@ async def test_the_model_waits_for_a_client_that_does_not_read(tts, speak, monke
     monkeypatch.setattr(speech_module, "MOST_WAITING", 20.5 * SECONDS)
     tts.frames = 300
     speech = await speak()
-    await until_so(lambda: tts.calls[0]["lead"]() == math.inf)
+    await until_so(lambda: tts.calls[0].lead() == math.inf)
     assert tts.made == 22  # one is in hand, and 21 wait
     assert len(await pieces(speech)) == 300 and tts.made == 300
 
@@ -93,7 +93,7 @@ async def test_pauses_count_for_no_more_than_speech(tts, speak):
 
 async def test_a_model_that_is_closed_amid_the_speech_does_not_end_it_as_if_it_were_whole(tts, speak):
     tts.frames, tts.waiting_at = 20, 2
-    tts.go.clear()
+    tts.gate.close()
     speech = await speak()
     speech._cancel.set()
     with pytest.raises(GenerationError):

@@ -16,7 +16,7 @@ from s2mlx.options import Options
 from s2mlx.results import LENGTH
 from s2mlx.server import connection, routes
 
-from .fakes import FRAME, RATE
+from ..fakes import FRAME, RATE
 
 HELLO = {"input": "Hello.", "response_format": "wav", "voice": "anna"}
 WAV = stream_wav_header(RATE) + pcm16(np.full(4 * FRAME, 0.25, np.float32))
@@ -34,8 +34,8 @@ def test_sound_and_what_the_model_was_asked(tts, client):
     assert answer.status == 200 and answer.fields["content-type"] == "audio/wav" and answer.body == WAV
     assert answer.fields["s2mlx-seed"] == "5"
     [call] = tts.calls
-    assert call["text"] == "Hello." and call["voice"].name == "anna"
-    assert call["options"] == Options(seed=5, temperature=0.5, max_frames=9)
+    assert call.text == "Hello." and call.voice.name == "anna"
+    assert call.options == Options(seed=5, temperature=0.5, max_frames=9)
 
 
 @pytest.mark.parametrize(
@@ -50,15 +50,15 @@ def test_every_format_is_served(client, format, kind):
 
 
 def test_the_sound_leaves_while_it_is_made(tts, client):
-    tts.go.clear()
+    tts.gate.close()
     tts.waiting_at = 2
     client.post(HELLO)
     assert client.head()[0] == 200
     first = client.chunk() + client.chunk()
-    assert first == WAV[: 44 + 4 * FRAME] and not tts.go.is_set()
-    tts.go.set()
+    assert first == WAV[: 44 + 4 * FRAME] and not tts.gate.is_open
+    tts.gate.open()
     assert first + b"".join(iter(client.chunk, b"")) == WAV
-    lead = tts.calls[0]["lead"]()
+    lead = tts.calls[0].lead()
     assert 0 < lead <= 4 * FRAME / RATE
 
 
@@ -79,7 +79,7 @@ def test_events(client):
 @pytest.mark.parametrize("waiting_at", [0, 2])
 def test_a_client_that_leaves_cancels(tts, server, connect, waiting_at):
     """Before the first sound, and amid the speech."""
-    tts.go.clear()
+    tts.gate.close()
     tts.waiting_at = waiting_at
     leaving, staying = connect(server), connect(server)
     leaving.post({**HELLO, "input": "Never heard."})
@@ -90,7 +90,7 @@ def test_a_client_that_leaves_cancels(tts, server, connect, waiting_at):
     staying.post(HELLO)
     leaving.close()
     until(lambda: tts.cancelled)
-    tts.go.set()
+    tts.gate.open()
     assert staying.answer().body == WAV and tts.cancelled == ["Never heard."]
     assert len([line for line in server.log_lines if " left " in line]) == 1
 
@@ -98,7 +98,7 @@ def test_a_client_that_leaves_cancels(tts, server, connect, waiting_at):
 @pytest.mark.skipif(not hasattr(select, "POLLRDHUP"), reason="this system tells no end behind unread bytes")
 def test_who_leaves_with_another_request_sent_cancels_too(tts, server, connect):
     """What is left to read is not the end of the connection; that the client is gone shows all the same."""
-    tts.go.clear()
+    tts.gate.close()
     leaving = connect(server).post({**HELLO, "input": "Never heard."})
     until(lambda: tts.calls)
     leaving.send("GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -115,7 +115,7 @@ def test_a_second_request_in_the_pipe_is_answered_in_turn(client):
 
 def test_the_queue_is_bounded(tts, start, connect):
     server = start(waiting=1)
-    tts.go.clear()
+    tts.gate.close()
     first, second, third = (connect(server) for _ in range(3))
     first.post(HELLO)
     requests = lambda: connect(server).ask("/health").json["requests"]
@@ -129,26 +129,26 @@ def test_the_queue_is_bounded(tts, start, connect):
     until(lambda: requests() == 1)
     third.post({**HELLO, "input": "Third."})
     until(lambda: requests() == 2)
-    tts.go.set()
+    tts.gate.open()
     assert first.answer().body == third.answer().body == WAV
-    assert [call["text"] for call in tts.calls] == ["Hello.", "Third."]
+    assert [call.text for call in tts.calls] == ["Hello.", "Third."]
 
 
 def test_requests_are_served_in_the_order_they_came(tts, server, connect):
-    tts.go.clear()
+    tts.gate.close()
     clients = []
     for number in range(4):
         clients.append(connect(server).post({**HELLO, "input": f"{number}."}))
         until(lambda: server.service.health()["requests"] == number + 1)
         time.sleep(0.01)  # from its place to the line
-    tts.go.set()
+    tts.gate.open()
     assert all(client.answer().body == WAV for client in clients)
-    assert [call["text"] for call in tts.calls] == ["0.", "1.", "2.", "3."]
+    assert [call.text for call in tts.calls] == ["0.", "1.", "2.", "3."]
 
 
 def test_who_leaves_while_waiting_is_let_go_at_once(tts, server, connect):
     """The engine, which is busy, would not notice before its turn."""
-    tts.go.clear()
+    tts.gate.close()
     connect(server).post(HELLO)
     until(lambda: tts.calls)
     leaving = connect(server).post({**HELLO, "input": "Second."})

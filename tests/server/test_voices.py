@@ -15,7 +15,7 @@ from s2mlx.server.service import Service
 from s2mlx.server.speech_request import SpeechRequest
 from s2mlx.voices import Voice
 
-from .fakes import BOOKS, RATE
+from ..fakes import BOOKS, RATE
 from .test_speech import HELLO
 
 FOREIGN = np.ones((3, 3), np.int32)  # codes of a model with three codebooks
@@ -42,7 +42,7 @@ def test_openai_voices_are_the_default_one(tts, start, connect):
     client = connect(server)
     for voice in ("alloy", "alloy", None):
         assert client.post({**HELLO, "voice": voice}).answer().status == 200
-    assert all(call["voice"] == default for call in tts.calls) and not tts.said
+    assert all(call.voice == default for call in tts.calls) and not tts.said
     assert sum("no saved voice alloy" in line for line in server.log_lines) == 1
 
 
@@ -53,18 +53,18 @@ def test_openai_voices_without_a_default_are_built_in_ones(tts, client, monkeypa
     monkeypatch.setattr(folders, "assets_dir", lambda: tmp_path)
     for voice in ("alloy", None, "ash", "ballad"):
         assert client.post({**HELLO, "voice": voice}).answer().status == 200
-    assert [call["voice"].name for call in tts.calls] == ["bruno", "bruno", "clara", "bruno"] and not tts.said
+    assert [call.voice.name for call in tts.calls] == ["bruno", "bruno", "clara", "bruno"] and not tts.said
 
 
 def test_openai_voices_without_a_default_are_made_up_once(tts, client, library):
     for voice in ("alloy", None, "Echo", "alloy"):
         assert client.post({**HELLO, "voice": voice}).answer().status == 200
-    alloy, none, echo, again = (call["voice"] for call in tts.calls)
+    alloy, none, echo, again = (call.voice for call in tts.calls)
     assert alloy == none == again and alloy.name == "alloy" and echo.name == "echo"
     assert len(set(tts.said)) == len(tts.said) == 2
     library.add("alloy", Voice(np.full((BOOKS, 3), 3, np.int32), "My alloy."))
     client.post({**HELLO, "voice": "alloy"}).answer()
-    assert tts.calls[-1]["voice"].transcript == "My alloy."
+    assert tts.calls[-1].voice.transcript == "My alloy."
 
 
 ENDED_EARLY = GenerationError("the model ended the speech before its first frame")
@@ -84,7 +84,7 @@ def test_the_best_of_three_voices_is_kept(tts, client, sayings, tries, kept):
     tts.sayings = sayings
     for _ in range(2):
         assert client.post({**HELLO, "voice": "alloy"}).answer().status == 200
-    assert len(tts.said) == tries and [call["voice"].codes[0, 0] for call in tts.calls] == [kept, kept]
+    assert len(tts.said) == tries and [call.voice.codes[0, 0] for call in tts.calls] == [kept, kept]
 
 
 @pytest.mark.parametrize("saying", [ENDED_EARLY, (1, LENGTH), (0.2, STOP)])
@@ -123,7 +123,7 @@ async def test_who_leaves_while_another_has_a_voice_made_does_not_wait(tts, libr
     assert not first.done()
     ready.set()
     (await first).close()
-    assert tts.cloned == ["kept"]
+    assert [made.name for made in tts.cloned] == ["kept"]
 
 
 async def test_who_leaves_while_its_voice_is_made_ends_the_making(tts, library, monkeypatch):
@@ -153,7 +153,7 @@ def test_a_voice_of_another_model_is_made_again_from_its_clip(tts, client, libra
     library.add("kept", other, clip=CLIP)
     for _ in range(2):
         assert client.post({**HELLO, "voice": "kept"}).answer().status == 200
-    assert tts.cloned == ["kept"]
+    assert [made.name for made in tts.cloned] == ["kept"]
 
 
 def test_a_default_voice_of_another_model_is_made_again_from_its_clip(tts, library, start, connect):
@@ -161,7 +161,11 @@ def test_a_default_voice_of_another_model_is_made_again_from_its_clip(tts, libra
     voice, clip = _default_voice(library, "kept")
     client = connect(start(voice=voice, clip=clip))
     assert client.post({**HELLO, "voice": "alloy"}).answer().status == 200
-    assert tts.cloned == ["kept"] and tts.calls[0]["voice"].transcript == "Words." and len(tts.clips[0][0]) == RATE
+    assert (
+        [made.name for made in tts.cloned] == ["kept"]
+        and tts.calls[0].voice.transcript == "Words."
+        and len(tts.cloned[0].clip[0]) == RATE
+    )
 
 
 def test_a_default_voice_of_another_model_without_a_clip_is_an_error(tts, library):
@@ -179,14 +183,14 @@ def test_a_voice_given_by_a_path_never_takes_the_clip_of_a_namesake(tts, library
         Service(tts, "fake", library=library, voice=voice, clip=clip)
     write_audio(tmp_path / "kept.flac", *CLIP)
     Service(tts, "fake", library=library, voice=voice, clip=clip)
-    assert tts.clips == [tmp_path / "kept.flac"]
+    assert [made.clip for made in tts.cloned] == [tmp_path / "kept.flac"]
 
 
 def test_the_librarys_own_voice_may_be_given_by_its_path(tts, library):
     library.add("kept", Voice(FOREIGN, "Words."), clip=CLIP)
     voice, clip = _default_voice(library, str(library.info("kept").path))
     Service(tts, "fake", library=library, voice=voice, clip=clip)
-    assert tts.clips == [library.folder / "kept" / "clip.flac"]
+    assert [made.clip for made in tts.cloned] == [library.folder / "kept" / "clip.flac"]
 
 
 def test_a_name_has_no_clip_beside_it(library, tmp_path, monkeypatch):
