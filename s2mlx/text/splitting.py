@@ -84,24 +84,17 @@ def split_turns(text: str) -> list[Span]:
     return spans
 
 
-def split_passes(text: str, max_seconds: float = 30.0, first_seconds: float | None = None) -> list[Span]:
+def split_passes(text: str, max_seconds: float = 30.0) -> list[Span]:
     """Spans of at most about `max_seconds` of speech each, by the estimate of `pace`.
 
-    first_seconds: end the first span about there, at a sentence or clause, so that its sound is ready sooner.
     An empty text has no spans; a text without words has one. Only a single tag is ever longer than the limit.
     """
-    for name, value in (("max_seconds", max_seconds), ("first_seconds", first_seconds)):
-        if value is not None and not 0 < value < math.inf:
-            raise UsageError(f"{name} must be above 0, not {value!r}")
+    if not 0 < max_seconds < math.inf:
+        raise UsageError(f"max_seconds must be above 0, not {max_seconds!r}")
     plan = _Plan(text, max_seconds)
     spans: list[Span] = []
     for turn in split_turns(text):
-        places = []
-        begin = turn.begin
-        if first_seconds is not None and not spans:
-            begin = plan.first_break(turn, min(first_seconds, max_seconds)) or turn.begin
-            places += [begin] if begin > turn.begin else []
-        places += plan.breaks(begin, turn.end)
+        places = plan.breaks(turn.begin, turn.end)
         for begin, end in zip([turn.begin, *places], [*places, turn.end]):
             pause = turn.pause_after if end == turn.end else plan.strength(end) >= Strength.SENTENCE
             spans.append(Span(begin, end, pause, turn.speaker))
@@ -123,24 +116,6 @@ class _Plan:
 
     def _length(self, begin: int, end: int) -> float:
         return self._seconds[end] - self._seconds[begin]
-
-    def first_break(self, turn: Span, seconds: float) -> int | None:
-        """The end of a short first span, None where the turn is short or has no good place."""
-        if self._length(turn.begin, turn.end) <= 1.3 * seconds:
-            return None
-
-        def last_fitting(places):
-            return max((at for at in places if self._length(turn.begin, at) <= seconds), default=None)
-
-        ends = self._sentence_ends(turn.begin, turn.end)
-        if fitting := last_fitting(ends):
-            return fitting
-        first_end = ends[0] if ends else turn.end
-        if self._length(turn.begin, first_end) <= min(1.5 * seconds, self._limit):
-            return first_end if ends else None
-        clauses = [at for at in self._clauses(turn.begin, first_end) if has_words(self._text[turn.begin : at])]
-        best = last_fitting(clauses) or next(iter(clauses or ends), None)
-        return best if best and self._length(turn.begin, best) <= self._limit else None
 
     def _sentence_ends(self, begin: int, end: int) -> list[int]:
         return self._sentences[bisect_right(self._sentences, begin) : bisect_left(self._sentences, end)]

@@ -1,4 +1,4 @@
-"""Passes of long texts: their limits, where they are cut, turns, pauses, the short first one."""
+"""Passes of long texts: their limits, where they are cut, turns, pauses."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ STORY = (
 CHINESE = "天亮之前，港口十分安静。年轻的渔夫检查了绳子，吹口哨叫来小狗，心里想着：暴风雨真的过去了吗？「走吧。」他说。"
 
 
-def pieces(text, *limits):
-    return [text[s.begin : s.end] for s in split_passes(text, *limits)]
+def pieces(text, limit):
+    return [text[s.begin : s.end] for s in split_passes(text, limit)]
 
 
-def check(text, max_seconds, first_seconds=None):
+def check(text, max_seconds):
     """What holds for every text and limit."""
-    spans = split_passes(text, max_seconds, first_seconds)
+    spans = split_passes(text, max_seconds)
     assert "".join(text[s.begin : s.end] for s in spans) == text
     assert all(s.begin < s.end for s in spans)
     assert not spans or not spans[-1].pause_after
@@ -45,17 +45,17 @@ def check(text, max_seconds, first_seconds=None):
     return spans
 
 
-@given(ANY_TEXT, st.sampled_from([0.05, 0.3, 1.0, 5.0, 30.0]), st.none() | st.sampled_from([0.1, 1.0, 4.0]))
+@given(ANY_TEXT, st.sampled_from([0.05, 0.3, 1.0, 5.0, 30.0]))
 @settings(max_examples=500, deadline=None)
-def test_any_text(text, max_seconds, first_seconds):
-    check(text, max_seconds, first_seconds)
+def test_any_text(text, max_seconds):
+    check(text, max_seconds)
 
 
 @pytest.mark.parametrize("script", SENTENCES)
 @pytest.mark.parametrize("max_seconds", [2.0, 6.0, 30.0])
 def test_the_corpus_in_passes(script, max_seconds):
     text = " ".join(marked.replace("‖", "") for marked in SENTENCES[script]) * 3
-    check(text, max_seconds, 1.5)
+    check(text, max_seconds)
 
 
 @pytest.mark.parametrize("text", [STORY * 12, CHINESE * 12], ids=["English", "Chinese"])
@@ -188,47 +188,13 @@ def test_the_older_spelling_of_a_speaker_is_given_as_the_model_knows_it():
     assert not any("<speaker" in s.words(text) for s in split_passes(text))
 
 
-# --- a quick beginning ---------------------------------------------------------------------------------------------
+# --- limits --------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_pass_may_be_short():
-    text = STORY * 6
-    first, *rest = pieces(text, 30.0, 4.0)
-    assert first == "The harbour was quiet before dawn. "
-    assert len(rest) == len(pieces(text[len(first) :], 30.0))
-
-
-@pytest.mark.parametrize(
-    "text, first",
-    [
-        ("Hi. " + STORY, "Hi. "),  # shorter than asked, but a sentence
-        (
-            "A young fisherman checked his ropes, whistled for the old dog on the quay, and asked himself whether the "
-            "storm had really passed. " + STORY,
-            "A young fisherman checked his ropes, ",
-        ),  # a clause when the sentence is long
-        (
-            "The young fisherman went over the hills and far away from the harbour to the town and back. " + STORY,
-            "The young fisherman went over the hills and far away from the harbour to the town and back. ",
-        ),  # no clause
-        ("[whisper] , and then it was over. " + STORY, None),
-    ],
-)
-def test_where_the_first_pass_ends(text, first):
-    got = pieces(text, 30.0, 3.0)[0]
-    assert got == first if first else got.startswith("[whisper] , ")
-
-
-def test_a_short_text_needs_no_short_first_pass():
-    assert len(pieces("Hello there. How are you?", 30.0, 4.0)) == 1
-
-
-@pytest.mark.parametrize(
-    "limits", [(0.0,), (-1.0,), (float("nan"),), (float("inf"),), (30.0, 0.0), (30.0, float("nan"))]
-)
-def test_limits_that_make_no_sense(limits):
-    with pytest.raises(UsageError, match="_seconds must be above 0"):
-        split_passes("Hello", *limits)
+@pytest.mark.parametrize("limit", [0.0, -1.0, float("nan"), float("inf")])
+def test_limits_that_make_no_sense(limit):
+    with pytest.raises(UsageError, match="max_seconds must be above 0"):
+        split_passes("Hello", limit)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +203,7 @@ def test_limits_that_make_no_sense(limits):
 )
 def test_long_monotonous_texts(piece):
     text = piece * (8000 // len(piece))
-    assert "".join(pieces(text, 30.0, 3.0)) == text
+    assert "".join(pieces(text, 30.0)) == text
 
 
 # --- the estimate --------------------------------------------------------------------------------------------------
