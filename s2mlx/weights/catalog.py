@@ -57,7 +57,7 @@ def find_model(spec: str | Path | None = None) -> FoundModel:
         return FoundModel(_cached(repository, file, name))
     known = ", ".join([DEMO, *KNOWN])
     shown = name if name.isprintable() else ascii(name)
-    raise ModelError(f"no model {shown}: no such file, and not a known name ({known}) or owner/repo[:file]")
+    raise ModelError(f"no model {shown:.200}: no such file, and not a known name ({known}) or owner/repo[:file]")
 
 
 def _bundled() -> Path:

@@ -4,7 +4,7 @@
     python -m tests.fuzz --minutes 30 npy pth    these two
     python -m tests.fuzz --try npy FILE          one file, such as one that was kept
 
-An input that broke a reader is kept as found/NAME, the smallest that was found. What a reader must not take: 20 s for
+An input that broke a reader is kept in found/, the smallest that was found. What a reader must not take: 20 s for
 one input, 8 GB of memory.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import faulthandler
+import hashlib
 import resource
 import shutil
 import subprocess
@@ -57,8 +58,15 @@ def main(argv: list[str] | None = None) -> int:
         words = ["--alone", name, "--minutes", str(share), "--keep", str(args.keep)]
         if subprocess.run([sys.executable, "-m", "tests.fuzz", *words]).returncode:
             broken.append(name)
-            print(f"{name:12} broke: see above, and {args.keep / name}", flush=True)
+            print(f"{name:12} broke: see above, and {_kept(args.keep / name)}", flush=True)
     return 1 if broken else 0
+
+
+def _kept(path: Path) -> Path:
+    """The input that broke something, under a name that the next run leaves alone."""
+    if not path.exists():  # its process never came so far
+        return path
+    return path.rename(path.with_name(f"{path.name}-{hashlib.sha256(path.read_bytes()).hexdigest()[:8]}"))
 
 
 def fuzz(name: str, seconds: float, keep: Path) -> int:

@@ -387,7 +387,7 @@ REQUEST = {
     "seed": 1,
 }
 DEFAULTS = [b"# mine\nmodel = 's2-pro-q6_k'\nvoice = 'clara'\nbatch = 4\n", b"play = true\n[a]\nb = [1, 2]\n"]
-MODEL_NAMES = [b"~/models/s2.gguf\n", b"s2-nano", b"owner/repo:file.gguf", b"~nobody/x"]
+MODEL_NAMES = [b"[" * 3000, b"~/models/s2.gguf\n", b"s2-nano", b"owner/repo:file.gguf", b"~nobody/x"]
 as_json = lambda *values: lambda: [json.dumps(value).encode() for value in values]
 
 TARGETS = {
