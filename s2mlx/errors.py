@@ -4,6 +4,10 @@ Every error that a file, a text, a device or an option from outside can cause de
 is one line that says what is wrong and what to do next. The command prints it after `error: `.
 """
 
+from __future__ import annotations
+
+import errno
+
 
 class S2Error(Exception):
     """Base of all expected errors. `exit_code` is what the command returns."""
@@ -45,3 +49,18 @@ class DeviceError(S2Error):
 
 class GenerationError(S2Error):
     """A request the model cannot serve, such as a prompt that leaves no room in the context."""
+
+
+_REASONS = {
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "this user's share of the disk is full",
+    errno.EFBIG: "it would be larger than the limit of this shell (ulimit -f), or than any file on that disk",
+}
+
+
+def reason(fault: OSError | ValueError) -> str:
+    """Why a file could not be read or written, as the user should hear it: without the file's name. A ValueError is a
+    name that no file can have."""
+    if isinstance(fault, OSError):
+        return _REASONS.get(fault.errno or 0) or fault.strerror or str(fault) or type(fault).__name__
+    return str(fault)

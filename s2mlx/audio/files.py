@@ -6,14 +6,15 @@ failure is one AudioError. Writing is in writer.py and wav.py and is offered her
 
 from __future__ import annotations
 
+import errno
 import os
-import stat
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import AudioError
+from ..errors import AudioError, reason
+from ..files.regular import open_regular
 from . import cut_short, foreign
 from .rates import StreamResampler
 from .wav import UNKNOWN_LENGTH, encode_wav, pcm16, stream_wav_header
@@ -86,17 +87,13 @@ def _read(path: Path, rate: int | None, max_seconds: float) -> tuple[np.ndarray,
 def _head(path: Path) -> bytes:
     """The first bytes of a regular, readable, non-empty file."""
     try:
-        status = os.stat(path)
-        if stat.S_ISDIR(status.st_mode):
-            raise AudioError(f"{path} is a folder, not an audio file")
-        if not stat.S_ISREG(status.st_mode):
-            raise AudioError(f"{path} is not a regular file; save the audio to a file first")
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             head = file.read(4096)
     except FileNotFoundError:
         raise AudioError(f"there is no audio file {path}") from None
     except (OSError, ValueError) as error:
-        raise AudioError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        hint = "; save the audio to a file first" if getattr(error, "errno", None) == errno.EINVAL else ""
+        raise AudioError(f"cannot read {path}: {reason(error)}{hint}") from None
     if not head:
         raise AudioError(f"{path} is empty")
     return head

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import AudioError
-from ..files.atomic import Draft
+from ..errors import AudioError, S2Error, reason
+from ..files.atomic import NO_ROOM, Draft
 from ..files.folders import autosave_dir
 from . import foreign
 from .rates import StreamResampler
@@ -87,19 +87,20 @@ class AudioWriter:
     """One mono file in the making. `write` appends, `close` puts the file under its name, `abort` leaves nothing.
 
     Until `close` the name is untouched (an older file of that name survives); `close` after any number of writes gives
-    a valid file of what was written. As a context manager: an exception aborts.
+    a valid file of what was written. As a context manager: an exception aborts. private: for its owner alone to read.
+    An AudioError that the system is to blame for has its OSError as `__cause__`.
     """
 
-    def __init__(self, path, rate: int):
+    def __init__(self, path, rate: int, *, private: bool = False):
         ending = check_ending(path)
         self.path = Path(path)
         self.rate = rate
         self.samples_written = 0
         self._encoder, self._finished = None, False
         try:
-            self._draft = Draft(path)
+            self._draft = Draft(path, private=private)
         except (OSError, ValueError) as error:
-            raise self._failure(error) from None
+            raise self._failure(error) from error
         with self._abort_on_failure():
             fd = self._draft.file.fileno()
             self._encoder = _encoder(ending, fd, rate)
@@ -135,10 +136,10 @@ class AudioWriter:
         try:
             self._draft.commit()
         except OSError as error:
-            kept = self._draft.keep_elsewhere(autosave_dir())
+            kept = self._draft.keep_elsewhere(_autosave_dir())
             where = f"the sound is kept in {kept}" if kept else "nothing was kept"
             self._release()
-            raise AudioError(f"cannot write {self.path}: {error.strerror or error}; {where}") from error
+            raise AudioError(f"cannot write {self.path}: {reason(error)}; {where}") from error
         self._release()
 
     def abort(self) -> None:
@@ -164,15 +165,21 @@ class AudioWriter:
             yield
         except OSError as error:
             self.abort()
-            raise self._failure(error) from None
+            raise self._failure(error) from error
         except Exception:
             self.abort()
             raise
 
     def _failure(self, error: OSError | ValueError) -> AudioError:
-        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return AudioError(f"cannot write {self.path}: the disk is full; nothing was kept")
-        return AudioError(f"cannot write {self.path}: {getattr(error, 'strerror', None) or error}")
+        lost = "; nothing was kept" if isinstance(error, OSError) and error.errno in NO_ROOM else ""
+        return AudioError(f"cannot write {self.path}: {reason(error)}{lost}")
+
+
+def _autosave_dir() -> Path | None:
+    try:
+        return autosave_dir()
+    except S2Error:  # a user without a home
+        return None
 
 
 def _encoder(ending: str, fd: int, rate: int) -> _Wav | _Encoded | _Converted:
@@ -269,26 +276,25 @@ class _Encoded:
         end = os.lseek(self._fd, 0, os.SEEK_CUR)
         size = os.fstat(self._fd).st_size
         try:
-            if os.pwrite(self._fd, bytes(_TAIL), size) < _TAIL:
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            room = 0
+            while room < _TAIL:  # what does not fit is told by the write after the one that was cut short
+                room += os.pwrite(self._fd, bytes(_TAIL - room), size + room)
         finally:
             os.ftruncate(self._fd, size)
             os.lseek(self._fd, end, os.SEEK_SET)
 
     def _guard(self, call, *arguments, **keywords):
-        """libsndfile says little about why a write failed; the free space of the disk says more."""
+        """libsndfile says little about why a write failed; what the system says to another write tells more."""
         try:
             return call(*arguments, **keywords)
         except (self._error, AssertionError) as error:
-            disk = os.fstatvfs(self._fd)
-            full = disk.f_bavail * disk.f_frsize < 64 * 1024
-            code, text = (errno.ENOSPC, os.strerror(errno.ENOSPC)) if full else (errno.EIO, str(error))
-            raise OSError(code, text) from None
+            self._check_room()
+            raise OSError(errno.EIO, str(error)) from None
 
 
-def write_audio(path, samples, rate: int) -> None:
+def write_audio(path, samples, rate: int, *, private: bool = False) -> None:
     """Write float32 [n] as WAV, FLAC, MP3, OGG or Opus by the ending, whole or not at all; AudioError says why not."""
-    with AudioWriter(path, rate) as writer:
+    with AudioWriter(path, rate, private=private) as writer:
         writer.write(samples)
 
 

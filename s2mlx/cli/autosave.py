@@ -8,20 +8,20 @@ import shlex
 import time
 from pathlib import Path
 
-from ..errors import S2Error
+from ..errors import S2Error, reason
 
 
 def keep(kind: str, samples, rate: int) -> Path:
     """Write float32 [n] as WAV under a name of its own: `kind` and the time. S2Error or OSError when that fails."""
     from ..audio import write_audio
-    from ..files import autosave_dir
+    from ..files import autosave_dir, private_folder
 
     folder = autosave_dir()
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     stem = folder / time.strftime(f"{kind}-%Y%m%d-%H%M%S")
     names = itertools.chain([f"{stem}.wav"], (f"{stem}-{number}.wav" for number in itertools.count(2)))
     file = next(path for path in map(Path, names) if not path.exists())
-    write_audio(file, samples, rate)
+    write_audio(file, samples, rate, private=True)
     return file
 
 
@@ -41,7 +41,8 @@ class KeptTake:
         try:
             path = keep("record", samples, rate)
         except (S2Error, OSError) as fault:
-            self._console.warn(f"the recording is not on disk until the voice is saved: {fault}")
+            why = f"{fault.filename}: {reason(fault)}" if isinstance(fault, OSError) else fault
+            self._console.warn(f"the recording is not on disk until the voice is saved: {why}")
             return
         self.forget()
         self._path, self._text = path, text

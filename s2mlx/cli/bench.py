@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 from pathlib import Path
 
-from ..errors import UsageError
+from ..errors import S2Error, UsageError, reason
 from . import model
 
 
@@ -107,7 +108,14 @@ def _models(args, console):
         measure.check_room(shape.config, args.prompt, args.frames)
         with tempfile.TemporaryDirectory(prefix="s2mlx-bench-") as folder:
             console.progress(f"writing a synthetic model, {kind} ...")
-            yield synthetic.write_model(folder, shape)
+            try:
+                path = synthetic.write_model(folder, shape)
+            except OSError as fault:
+                raise S2Error(
+                    f"cannot write the synthetic model into {os.path.dirname(folder)}: {reason(fault)}; "
+                    "TMPDIR=FOLDER names another place"
+                ) from fault
+            yield path
 
 
 def _measured(path: Path, args, console) -> dict:

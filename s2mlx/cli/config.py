@@ -10,7 +10,7 @@ from ..errors import ModelError, S2Error, UsageError
 from ..files import KEYS, check_key, defaults_file, read_defaults, write_default
 from . import model
 from .parser import Parser
-from .terminal import Console, table
+from .terminal import Console, on_stdout, table
 
 _EPILOG = """\
 s2mlx config                            what is set, and by what: a variable, the file, or nothing
@@ -104,7 +104,7 @@ def _show(key: str | None, as_json: bool) -> None:
         value, source = values[key]
         if value is None:
             raise S2Error(f"{key} is not set; s2mlx config {key} VALUE sets it")
-        print(value)
+        print(on_stdout(value))
     else:
         print(
             table(

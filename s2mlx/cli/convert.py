@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import time
 
+from ..files import size
 from . import model
 from .interrupts import uninterrupted
-from .terminal import seconds, size
+from .terminal import on_stdout, seconds
 
 
 def configure(parser) -> None:
@@ -69,7 +70,7 @@ def run(args, console) -> int:
             )
         )
     else:
-        print(made.path)
+        print(on_stdout(str(made.path)))
         console.summary(
             f"{size(made.plan.source_bytes)} -> {size(made.nbytes)} in {seconds(taken)}, "
             f"{made.plan.source_bytes / taken / 1e6:.0f} MB/s"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from ..errors import ModelError, UsageError
+from ..files import size
 from ..weights import KNOWN, LICENCE, parts_of
 from . import model
-from .terminal import size
+from .terminal import on_stdout
 
 PATIENCE = 20.0  # seconds that the hub may take for an answer
 # What is taken of a checkpoint folder: no samples, no pictures.
@@ -39,7 +40,7 @@ def run(args, console) -> int:
     except expected as fault:
         raise ModelError(_reason(fault, repository, file, constants.ENDPOINT)) from fault
     console.clear()
-    print(path)
+    print(on_stdout(str(path)))
     if "s2-pro" in repository.lower():
         console.note(LICENCE)
     return 0

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 
+from ..files import size
 from . import model
-from .terminal import size, table
+from .terminal import table
 
 
 def configure(parser) -> None:

@@ -10,10 +10,10 @@ import sys
 from importlib import import_module
 
 from .. import __version__
-from ..errors import S2Error, UsageError
+from ..errors import S2Error, UsageError, reason
 from .interrupts import INTERRUPTED, as_keyboard_interrupt, interrupted
 from .parser import Parser, known_or_near
-from .terminal import Console
+from .terminal import Console, StdoutError, named_stdout
 
 # name -> (module in this folder, what it does). Each module has configure(parser) and run(args, console).
 COMMANDS = {
@@ -53,7 +53,7 @@ def main(argv: list[str] | None = None) -> int:
         check_platform(sys.platform, os.uname().machine if hasattr(os, "uname") else "")
         if sys.stdout is not None:
             sys.stdout.reconfigure(errors="backslashreplace")  # a name that this terminal cannot show is no failure
-        with as_keyboard_interrupt():
+        with as_keyboard_interrupt(), named_stdout():
             code = _dispatch(argv, console)
             if sys.stdout is not None:
                 sys.stdout.flush()
@@ -64,6 +64,9 @@ def main(argv: list[str] | None = None) -> int:
     except BrokenPipeError:
         _forget_stdout()
         return 0
+    except StdoutError as fault:
+        _forget_stdout()
+        return _failed(console, fault, debug, fault.exit_code)
     except S2Error as fault:
         return _failed(console, fault, debug, fault.exit_code)
     except (OSError, MemoryError) as fault:
@@ -137,10 +140,7 @@ def _leave_quietly(run) -> int:
 
 def _failed(console: Console, text, debug: bool, code: int) -> int:
     if debug:
-        import traceback
-
-        console.clear()
-        traceback.print_exc()
+        console.traceback(sys.exception() if hasattr(sys, "exception") else sys.exc_info()[1])
     console.error(text)
     return code
 
@@ -148,12 +148,11 @@ def _failed(console: Console, text, debug: bool, code: int) -> int:
 def _describe(fault) -> str:
     if isinstance(fault, MemoryError):
         return "out of memory; a smaller model or a shorter text needs less"
-    reason = fault.strerror or str(fault) or type(fault).__name__
-    return f"{fault.filename}: {reason}" if fault.filename else reason
+    return f"{fault.filename}: {reason(fault)}" if fault.filename else reason(fault)
 
 
 def _forget_stdout() -> None:
-    """The reader has gone: keep the interpreter from complaining about it at exit."""
+    """Nothing more can be written there: keep the interpreter from complaining about it at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (OSError, ValueError, AttributeError):  # stdout is not a real file, so nothing will complain

@@ -10,6 +10,7 @@ Samples are float32 [n], codes int32 [num_codebooks, frames].
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import stat
@@ -19,9 +20,11 @@ import time
 import numpy as np
 
 from ..audio import MAX_DATA, AudioWriter, pcm16, stream_wav_header, wav_header
+from ..errors import S2Error, reason
 from ..files import npy_bytes
 from . import paths
 from .interrupts import uninterrupted
+from .terminal import StdoutError
 
 
 class AudioFile:
@@ -143,7 +146,11 @@ class Stream:
         if self.path != "-":
             self._file.close()
 
-    keep = discard = finish
+    keep = finish
+
+    def discard(self):
+        with contextlib.suppress(OSError, S2Error):  # what it holds back may have no room
+            self.finish()
 
     def _tell_length(self):
         """`-o - > file.wav` is a file after all: its header gets the length that is known now."""
@@ -155,8 +162,16 @@ class Stream:
         self._file.seek(end)
 
     def _send(self, data: bytes):
-        self._file.write(data)
-        self._file.flush()
+        try:
+            self._file.write(data)
+            self._file.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as fault:
+            self._header_at = None  # nothing more can be told
+            raise (
+                StdoutError(fault) if self.path == "-" else S2Error(f"cannot write {self.path}: {reason(fault)}")
+            ) from fault
 
 
 def _position(file) -> int | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -171,8 +172,23 @@ class Parser(argparse.ArgumentParser):
             setattr(args, setting.dest, value)
             args.sources[setting.dest] = source
 
+    def _print_message(self, message, file=None):
+        """argparse swallows what goes wrong here; --help into a full disk is a failure like another."""
+        file = file or sys.stderr
+        if message and file is not None:
+            file.write(message)
+
     def error(self, message):
         raise UsageError(f"{message}; see {self.prog} --help")
+
+
+def words(raw: str) -> str:
+    """`type` of an option that holds words: where the system takes the command line for ASCII, UTF-8 arrives as
+    surrogates. Names of files must stay so; what is no UTF-8 stays too, for whoever reads it to refuse."""
+    try:
+        return os.fsencode(raw).decode()
+    except UnicodeError:
+        return raw
 
 
 def _variable(*words: str) -> str:

@@ -10,10 +10,10 @@ import stat
 import sys
 from pathlib import Path
 
-from ..errors import S2Error, UsageError
+from ..errors import S2Error, UsageError, reason
 from ..files import write_bytes
 from .interrupts import uninterrupted
-from .terminal import stdout_is_terminal
+from .terminal import StdoutError, stdout_is_terminal
 
 
 def is_stream(path: str) -> bool:
@@ -98,4 +98,4 @@ def write_whole(path: str, data) -> None:
     except BrokenPipeError:
         raise
     except OSError as fault:
-        raise S2Error(f"cannot write {path}: {fault.strerror or fault}") from fault
+        raise StdoutError(fault) if path == "-" else S2Error(f"cannot write {path}: {reason(fault)}") from fault

@@ -11,7 +11,8 @@ from ..errors import AudioError, DeviceError, UsageError
 from . import model, references
 from .autosave import KeptTake
 from .interrupts import uninterrupted
-from .terminal import plain, seconds
+from .parser import words
+from .terminal import seconds
 
 _LONGEST = 30.0  # s; a reference is 5 to 30
 _COUNTDOWN = 3
@@ -23,7 +24,7 @@ def configure(parser) -> None:
     from ..text import languages
 
     parser.add_argument("name", metavar="NAME", nargs="?", help="what the voice is called")
-    parser.option("--text", metavar="TEXT", help="what you will read; default: a sentence that is shown")
+    parser.option("--text", type=words, metavar="TEXT", help="what you will read; default: a sentence that is shown")
     parser.option(
         "--language",
         choices=languages(),
@@ -95,7 +96,7 @@ def _take(args, tts, kept: KeptTake, console):
     text = args.text if args.text is not None else sentences_to_read(args.language, longest)[0]
     if longest < _LONGEST:
         console.line(f"{tts.name} follows about {longest:.0f} seconds of a voice; what is longer it leaves out.")
-    console.line(f"Read this aloud, in your usual voice:\n\n    {plain(text)}\n")
+    console.line(f"Read this aloud, in your usual voice:\n\n    {text}\n")
     while True:
         take = _listen(args, tts.sample_rate, console)
         verdict = check(take)

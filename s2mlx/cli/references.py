@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..errors import AudioError, UsageError
 from ..voices import listed
+from .parser import words
 from .terminal import seconds
 
 # Times slower or faster than ordinary reading: beyond, words are missing or belong elsewhere. Estimates are good to a
@@ -33,6 +34,7 @@ def add_options(parser) -> None:
     parser.shared(
         "--ref-text",
         action="append",
+        type=words,
         metavar="TEXT",
         yields_to=("voice",),
         help="the words spoken in CLIP, one for each --ref",

@@ -7,6 +7,7 @@ import time
 
 from ..errors import DeviceError, UsageError
 from . import knobs, model, paths, references
+from .parser import words
 from .text_input import read_text
 
 _EPILOG = """\
@@ -59,7 +60,7 @@ _ELSEWHERE = {
 
 def configure(parser) -> None:
     parser.epilog = _EPILOG
-    parser.add_argument("text", nargs="*", metavar="TEXT", help="the words to speak")
+    parser.add_argument("text", nargs="*", type=words, metavar="TEXT", help="the words to speak")
     model.add_options(parser)
     references.add_options(parser)
     option = parser.shared

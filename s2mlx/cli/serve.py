@@ -6,12 +6,12 @@ import argparse
 import os
 import re
 import threading
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
+from ..text import visible
 from . import model, references
 from .interrupts import terminated
 from .parser import Parser
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
             if not (server.only_here or key):
                 console.warn("whoever reaches this machine may use the server; --api-key asks them for a key")
             server.start(service, Access(key, origins))
-            print(f"serving {name} at {server.url}/v1", flush=True)
+            print(f"serving {visible(name)} at {server.url}/v1", flush=True)
             try:
                 server.wait()
             finally:
@@ -150,7 +150,7 @@ def _reporters(console: Console, debug: bool) -> tuple[Callable[[str], None], Ca
     def fault(error: BaseException) -> None:
         with lock:
             if debug:
-                traceback.print_exception(error)
+                console.traceback(error)
             console.warn(f"a request met an unexpected {type(error).__name__}: {error}")
 
     return log, fault

@@ -5,9 +5,14 @@ Nothing moves or has colour unless stderr is a capable terminal (not TERM=dumb);
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-import unicodedata
+from collections.abc import Iterator
+from typing import Any, TextIO, cast
+
+from ..errors import S2Error, reason
+from ..text import visible
 
 
 class Console:
@@ -35,16 +40,22 @@ class Console:
     def error(self, text: str) -> None:
         self._say("error", "31;1", " ".join(str(text).split()))
 
+    def traceback(self, fault: BaseException) -> None:
+        """Where a fault came from, for whoever mends it."""
+        import traceback
+
+        self.line("".join(traceback.format_exception(fault)).rstrip())
+
     def line(self, text: str = "") -> None:
         """Plain words of an interactive command."""
         self.clear()
-        self._write(text + "\n")
+        self._write(visible(text, lines=True) + "\n")
 
     def progress(self, text: str) -> None:
         """Rewrite the one line that shows what is going on."""
         if not self.live:
             return
-        text = text[: max(10, _columns() - 1)]
+        text = visible(text)[: max(10, _columns() - 1)]
         self._write("\r" + text.ljust(self._line))
         self._line = len(text)
 
@@ -57,7 +68,7 @@ class Console:
         """The last word about a finished job: for a person watching, so only on a terminal."""
         if self.live:
             self.clear()
-            self._write(text + "\n")
+            self._write(visible(text) + "\n")
 
     @property
     def on_terminal(self) -> bool:
@@ -72,7 +83,7 @@ class Console:
     def ask(self, question: str, default: bool = False) -> bool:
         """Yes or no. End of input counts as no."""
         self.clear()
-        self._write(f"{question} [{'Y/n' if default else 'y/N'}] ")
+        self._write(f"{visible(question)} [{'Y/n' if default else 'y/N'}] ")
         answer = sys.stdin.readline()
         if not answer:
             self._write("\n")
@@ -84,7 +95,7 @@ class Console:
         self.clear()
         if self._colour:
             label = f"\x1b[{colour}m{label}\x1b[0m"
-        self._write(f"{label}: {plain(text)}\n")
+        self._write(f"{label}: {visible(text)}\n")
 
     def _write(self, text: str) -> None:
         if self._stream is None:
@@ -92,12 +103,61 @@ class Console:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except (BrokenPipeError, ValueError):  # nobody reads stderr any more, or it is closed
+        except (OSError, ValueError):  # nobody reads stderr any more, it is closed, or on a full disk
             self._stream = None
 
 
 def stdout_is_terminal() -> bool:
     return _is_terminal(sys.stdout)
+
+
+class StdoutError(S2Error):
+    """stdout takes no more: a full disk, for example. A reader that has gone is a BrokenPipeError as ever."""
+
+    def __init__(self, fault: OSError):
+        super().__init__(f"cannot write to stdout: {reason(fault)}")
+
+
+class _Named:
+    """A stream whose faults say which it is."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        with _as_of_stdout():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        with _as_of_stdout():
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def _as_of_stdout() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as fault:
+        raise StdoutError(fault) from fault
+
+
+@contextlib.contextmanager
+def named_stdout() -> Iterator[None]:
+    """Within, printing raises `StdoutError`."""
+    with contextlib.ExitStack() as stack:
+        if sys.stdout is not None:
+            stack.enter_context(contextlib.redirect_stdout(cast(TextIO, _Named(sys.stdout))))
+        yield
+
+
+def on_stdout(word: str) -> str:
+    """A name as it is for a program that reads stdout, and safe to show on a terminal."""
+    return visible(word) if stdout_is_terminal() else word
 
 
 def stdin_is_piped() -> bool:
@@ -128,21 +188,8 @@ def seconds(value: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def size(count: float) -> str:
-    """A number of bytes as people say it, powers of 1000."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000 or unit == "GB":
-            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
-        count /= 1000
-
-
-def plain(text: str) -> str:
-    """Names and words from files, without what would steer the terminal."""
-    return "".join("\ufffd" if unicodedata.category(c) == "Cc" else c for c in text)
-
-
 def table(rows: list[list[str]]) -> str:
     """Columns padded to their widest cell."""
-    rows = [[plain(cell) for cell in row] for row in rows]
+    rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in rows)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from . import model, references
+from .parser import words
 
 
 def configure(parser) -> None:
     parser.takes_defaults = False  # the app keeps settings of its own; the model of the file it asks for itself
-    parser.add_argument("text", nargs="*", metavar="TEXT", help="text to begin with")
+    parser.add_argument("text", nargs="*", type=words, metavar="TEXT", help="text to begin with")
     model.add_options(parser, compat=False)
     references.add_one_voice(parser, "a saved voice or a .s2voice file")
     parser.shared("-a", "--device", metavar="DEV", help="output device, by number or part of its name")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ..errors import UsageError, VoiceError
 from . import model, paths, references
+from .parser import words
 from .terminal import seconds, table
 
 
@@ -25,7 +26,7 @@ def configure(parser) -> None:
     add = action("add", _add, "make a voice from a clip and its words (needs a model)")
     add.add_argument("name", metavar="NAME", help="what the voice is called")
     add.option("--clip", metavar="CLIP", help="a recording of 5-30 s")
-    add.option("--text", metavar="TEXT", help="the words spoken in it")
+    add.option("--text", type=words, metavar="TEXT", help="the words spoken in it")
     add.option("--force", action="store_true", help="replace a voice of that name")
     model.add_options(add)
     model.add_manners(add)

@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from ..errors import S2Error, UsageError
-from ..files.atomic import Draft, temporary_beside
+from ..errors import S2Error, UsageError, reason
+from ..files.amounts import size
+from ..files.atomic import NO_ROOM, Draft
+from ..files.leftovers import sweep, temporary_beside
 from .place import add_folder, replace_folder
 
 _UNNOTICED = {".DS_Store"}  # what macOS leaves in any folder that was looked at
@@ -96,7 +98,7 @@ class Output:
         free = shutil.disk_usage(self.path.parent).free
         if needed + _SPARE > free:
             raise S2Error(
-                f"{self.path} would take {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free in "
+                f"{self.path} would take {size(needed)}, and {size(free)} are free in "
                 f"{self.path.parent}; make room or choose another disk"
             )
 
@@ -107,6 +109,7 @@ class Output:
         else:
             self.folder = temporary_beside(self.path)
             self.folder.mkdir()
+            sweep(self.path.parent)
         return self
 
     def sync(self) -> None:
@@ -131,11 +134,13 @@ class Output:
         except FileExistsError:
             raise self._exists() from None
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, value, traceback):
         if self.files is None:
             self._draft.discard()
         elif self.folder.is_dir():
             shutil.rmtree(self.folder)
+        if isinstance(value, OSError) and value.errno in NO_ROOM:
+            raise S2Error(f"cannot write {self.given}: {reason(value)}; nothing was kept") from value
 
 
 def _add_beside(path: Path, data: bytes) -> None:

@@ -1,3 +1,4 @@
+from .amounts import size as size
 from .atomic import Draft as Draft
 from .atomic import write_bytes as write_bytes
 from .defaults import KEYS as KEYS
@@ -15,3 +16,6 @@ from .npy import read_npy as read_npy
 from .plain_text import LARGEST_TEXT as LARGEST_TEXT
 from .plain_text import decode_text as decode_text
 from .plain_text import read_text_file as read_text_file
+from .private import private_folder as private_folder
+from .private import private_opener as private_opener
+from .regular import open_regular as open_regular

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import itertools
 import os
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator
@@ -14,10 +13,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from .leftovers import hold, sweep, temporary_beside
+from .private import private_folder, private_opener
 
-def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # what only a write says
+
+
+def write_bytes(path: str | os.PathLike[str], data: bytes, *, private: bool = False) -> None:
     """Write `data` to `path` by a `Draft`. Raises OSError."""
-    with Draft(path) as draft:
+    with Draft(path, private=private) as draft:
         draft.file.write(data)
 
 
@@ -27,27 +31,32 @@ class Draft:
 
     Until then `path` is untouched: an older file of that name survives any fault. A link is written through, as an
     ordinary write would; a file that is replaced keeps its permissions. replace: False puts the file onto a free name
-    only. Raises OSError (missing folders, write-protected files, what is no file), whose `strerror` is for people.
+    only. private: for nobody but its owner to read, whatever was there before. Raises OSError (missing folders,
+    write-protected files, what is no file), whose `strerror` is for people, and whose `filename` is that of `path`.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, replace: bool = True):
+    def __init__(self, path: str | os.PathLike[str], *, replace: bool = True, private: bool = False):
         self.target = Path(os.path.realpath(path))
         mode = _mode(self.target)
         self._replace = replace
         self._temporary = temporary_beside(self.target)
-        handle = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o666)
+        with self._named():
+            handle = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666)
         self.file = os.fdopen(handle, "w+b")
         try:
-            if mode is not None:
+            hold(handle)
+            if mode is not None and not private:
                 os.fchmod(handle, mode)
         except BaseException:
             self.discard()
             raise
+        sweep(self.target.parent)
 
     def sync(self) -> None:
         """Have what was written on the disk, not only on its way. `commit` does so itself, which may take long."""
-        self.file.flush()
-        os.fsync(self.file.fileno())
+        with self._named():
+            self.file.flush()
+            os.fsync(self.file.fileno())
 
     def commit(self) -> None:
         """Give the file its name. FileExistsError if that is not free, where it has to be. After a failure or an
@@ -55,13 +64,15 @@ class Draft:
         if self.file.closed:
             return
         self.sync()
-        (os.replace if self._replace else _put_on_free_name)(self._temporary, self.target)
+        with self._named():
+            (os.replace if self._replace else _put_on_free_name)(self._temporary, self.target)
         self.file.close()
         _sync_folder(self.target.parent)
 
-    def keep_elsewhere(self, folder: Path) -> Path | None:
+    def keep_elsewhere(self, folder: Path | None) -> Path | None:
         """Give the finished file another name than the one that something else has taken: the next free one beside it,
-        or, where nothing can be named there any more, one in `folder`, which is made. None if that fails too."""
+        or, where nothing can be named there any more, one in `folder`, if there is one, which is made. None if that
+        fails too."""
         for name in _further_names(self.target):
             try:
                 os.link(self._temporary, name)
@@ -71,17 +82,21 @@ class Draft:
                 break
             self.discard()
             return name
-        own = folder / self.target.name
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            if folder is None:
+                raise FileNotFoundError
+            own = folder / self.target.name
+            private_folder(folder)
             path = next(path for path in itertools.chain([own], _further_names(own)) if not path.exists())
-            with open(path, "xb") as copy:
+            with open(path, "xb", opener=private_opener) as copy:
                 self.file.seek(0)  # it can be read also when it has no name any more
                 shutil.copyfileobj(self.file, copy)
                 copy.flush()
                 os.fsync(copy.fileno())
         except OSError:
             self.file.close()
+            with contextlib.suppress(OSError):
+                self._temporary = self._temporary.rename(self._temporary.with_suffix(""))  # which nobody sweeps
             return self._temporary if self._temporary.exists() else None
         self.discard()
         return path
@@ -103,18 +118,27 @@ class Draft:
         try:
             if kind is None:
                 self.commit()
+            elif isinstance(value, OSError) and value.filename is None and value.errno in NO_ROOM:
+                value.filename = str(self.target)  # a write does not know the name
         finally:
             self.discard()
+
+    @contextlib.contextmanager
+    def _named(self) -> Iterator[None]:
+        """Faults bear the name that was asked for, not the temporary one."""
+        try:
+            yield
+        except OSError as fault:
+            raise _as_of(fault, self.target) from None
+
+
+def _as_of(fault: OSError, path: Path) -> OSError:
+    return OSError(fault.errno, fault.strerror, str(path))  # of the class that belongs to the number
 
 
 def _further_names(path: Path) -> Iterator[Path]:
     """a.wav -> a-2.wav, a-3.wav, ..."""
     return (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in itertools.count(2))
-
-
-def temporary_beside(path: Path) -> Path:
-    """A hidden name beside `path` that nobody else has."""
-    return path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}")
 
 
 def _mode(target: Path) -> int | None:

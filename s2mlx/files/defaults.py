@@ -12,11 +12,12 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from ..errors import ModelError, S2Error
+from ..errors import ModelError, S2Error, reason
 from .atomic import write_bytes
 from .folders import config_dir
 from .locks import locked
 from .plain_text import read_text_file
+from .regular import open_regular
 
 KEYS = (
     "model", "memory-limit", "voice", "device", "temperature", "top-p", "top-k", "rate", "max-frames", "pause-ms",
@@ -57,11 +58,14 @@ def check_key(key: str) -> None:
 
 
 def write_default(key: str, value: str | int | float | bool | None) -> None:
-    """Set `key`; None removes it. What else the file holds stays, comments too. Raises `S2Error` and `OSError`."""
+    """Set `key`; None removes it. What else the file holds stays, comments too. Raises `S2Error`."""
     path = defaults_file()
     if value is not None or key in _load(path):
-        with locked(path.with_name(path.name + ".lock")):  # two commands at once lose nothing of each other's
-            _rewrite(path, key, value)
+        try:
+            with locked(path.with_name(path.name + ".lock")):  # two commands at once lose nothing of each other's
+                _rewrite(path, key, value)
+        except OSError as fault:
+            raise S2Error(f"cannot write {path}: {reason(fault)}") from fault
     elif not (key == "model" and _old_model()):
         check_key(key)
     if key == "model":
@@ -71,7 +75,7 @@ def write_default(key: str, value: str | int | float | bool | None) -> None:
 def _rewrite(path: Path, key: str, value: str | int | float | bool | None) -> None:
     import tomlkit
 
-    document = tomlkit.parse(read_text_file(path, _LARGEST) if os.path.exists(path) else _HEAD)
+    document = tomlkit.parse(read_text_file(path, _LARGEST, pipes=False) if os.path.exists(path) else _HEAD)
     if value is None:
         document.pop(key, None)
     else:
@@ -84,7 +88,7 @@ def _load(path: Path) -> dict[str, Any]:
     if not os.path.exists(path):
         return {}
     try:
-        return tomllib.loads(read_text_file(path, _LARGEST))
+        return tomllib.loads(read_text_file(path, _LARGEST, pipes=False))
     except tomllib.TOMLDecodeError as fault:
         raise S2Error(f"{path} is not TOML: {fault}") from None
 
@@ -112,7 +116,8 @@ def _old_model_file() -> Path:
 
 def _old_model() -> str | None:
     try:
-        return _old_model_file().read_text(encoding="utf-8").strip() or None
+        with open_regular(_old_model_file()) as file:
+            return file.read(_LARGEST).decode().strip() or None
     except OSError:  # no such file
         return None
     except UnicodeDecodeError:

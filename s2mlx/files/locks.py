@@ -6,6 +6,9 @@ import contextlib
 import errno
 import os
 from collections.abc import Iterator
+from pathlib import Path
+
+from .private import private_folder
 
 # What network file systems without locks say.
 _NO_LOCKS = {errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP}
@@ -21,6 +24,7 @@ def locked(path: str | os.PathLike[str], wait: float = 60.0) -> Iterator[None]:
     """
     import filelock
 
+    private_folder(Path(path).parent)
     lock = filelock.FileLock(path)
     try:
         lock.acquire(timeout=wait)

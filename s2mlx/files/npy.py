@@ -17,7 +17,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ..errors import S2Error
+from ..errors import S2Error, reason
+from .regular import open_regular
 
 LARGEST = 1 << 30  # bytes of numbers: days of frames, hours of sound; more is a mistake
 _MAGIC = b"\x93NUMPY"
@@ -41,16 +42,16 @@ def npy_bytes(codes) -> bytes:
 def read_npy(source: str | os.PathLike[str] | BinaryIO, name: str | None = None) -> np.ndarray:
     """The integers or floats of a .npy file, of any shape, perhaps empty, in this machine's byte order.
 
-    source: a path, or an open binary file (a pipe will do). name: what errors call it. Raises `S2Error`, one line.
+    source: a path, or an open binary file (a pipe will do; under a path none is read). name: what errors call it. Raises `S2Error`, one line.
     """
     try:
         if isinstance(source, (str, os.PathLike)):
             name = name or os.fspath(source)
-            with open(source, "rb") as file:
+            with open_regular(source) as file:
                 return _read(file, name)
         return _read(source, name or "the .npy file")
     except (OSError, ValueError) as fault:  # a ValueError is a name that no file can have
-        raise S2Error(f"cannot read {name}: {getattr(fault, 'strerror', None) or fault}") from fault
+        raise S2Error(f"cannot read {name}: {reason(fault)}") from fault
 
 
 def _read(file: BinaryIO, name: str) -> np.ndarray:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from ..errors import S2Error
+from ..errors import S2Error, reason
+from .regular import open_regular
 
 LARGEST_TEXT = 16_000_000  # bytes: several long books; more is a mistake, such as a disk image given for a text
 
 
-def read_text_file(path, largest: int = LARGEST_TEXT) -> str:
-    """The text of a file of at most `largest` bytes. Raises S2Error."""
+def read_text_file(path, largest: int = LARGEST_TEXT, *, pipes: bool = True) -> str:
+    """The text of a file of at most `largest` bytes, or of a pipe until it is closed, if those will do. Raises S2Error."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb") if pipes else open_regular(path) as file:
             data = file.read(largest + 1)
     except (OSError, ValueError) as fault:
-        raise S2Error(f"cannot read {path}: {getattr(fault, 'strerror', None) or fault}") from fault
+        raise S2Error(f"cannot read {path}: {reason(fault)}") from fault
     return decode_text(data, str(path), largest)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import uvicorn
 
 from .. import __version__
-from ..errors import S2Error
+from ..errors import S2Error, reason
 from .access import Access
 from .connection import HEAD_BYTES, Clients, Connection
 from .routes import routes
@@ -163,14 +163,13 @@ def _addresses(host: str, port: int) -> list[tuple[int, tuple[Any, ...]]]:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as fault:
-        raise S2Error(f"--host {host}: {getattr(fault, 'strerror', None) or fault}") from None
+        raise S2Error(f"--host {host}: {reason(fault)}") from None
     return list(dict.fromkeys((family, address) for family, _, _, _, address in found))
 
 
 def _cannot_listen(host: str, port: int, fault: OSError) -> S2Error:
     return S2Error(
-        f"cannot listen on {host} port {port}: {fault.strerror or fault}; another --port may be free, "
-        "--port 0 takes one that is"
+        f"cannot listen on {host} port {port}: {reason(fault)}; another --port may be free, --port 0 takes one that is"
     )
 
 

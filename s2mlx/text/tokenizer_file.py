@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, reason
 
 # S2 Pro's has 6 MB and 155,774 ids
 _LARGEST_FILE = 64 << 20
@@ -75,7 +75,7 @@ def _read(path: Path) -> str:
     except UnicodeDecodeError as fault:
         raise ModelError(f"{path} is not a tokenizer file: not UTF-8 at byte {fault.start}") from None
     except OSError as fault:
-        raise ModelError(f"cannot read {path}: {fault.strerror or fault}") from fault
+        raise ModelError(f"cannot read {path}: {reason(fault)}") from fault
 
 
 def _faults(root: Any) -> Iterator[str]:

@@ -104,4 +104,4 @@ def _duplicate(source: Path, target: Path) -> None:
     try:
         os.link(source, target)
     except OSError:
-        write_bytes(target, source.read_bytes())
+        write_bytes(target, source.read_bytes(), private=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
+import errno
 import os
 import shutil
 import tempfile
@@ -23,16 +24,18 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import VoiceError
+from ..errors import AudioError, S2Error, VoiceError, reason
 from ..files import folders
 from ..files.atomic import write_bytes
 from ..files.locks import locked
+from ..files.private import private_folder
 from .files import CLIP, VOICE, VoiceFiles, clip_beside, clip_of_file, is_bare, stem
 from .names import check_name, key, listed, printable
 from .trash import RemovedVoice, Trash
 from .voice import SUFFIX, Voice
 
 _NEW, _LOCK = ".new-", ".lock"
+_NOWHERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}  # what is said of a folder that cannot be
 _UNFINISHED = 86400.0  # s; a temporary folder older than this was left by a crash
 
 
@@ -58,8 +61,16 @@ class VoiceLibrary:
     """Voices by name; `folder` defaults to the user's own. Raises `VoiceError` for whatever goes wrong."""
 
     def __init__(self, folder=None):
-        self.folder = Path(folder) if folder is not None else folders.voices_dir()
-        self._trash = Trash(self.folder)
+        self._given = None if folder is None else Path(folder)
+
+    @property
+    def folder(self) -> Path:
+        """Where voices are saved. `S2Error` for a user without a home, who has the voices that come with the program."""
+        return self._given or folders.voices_dir()
+
+    @property
+    def _trash(self) -> Trash:
+        return Trash(self.folder)
 
     # --- looking -------------------------------------------------------------------------------------------------
 
@@ -108,8 +119,12 @@ class VoiceLibrary:
 
     def removed(self) -> list[RemovedVoice]:
         """What `restore` can bring back (name, token, time of removal), the newest first."""
+        try:
+            trash = self._trash
+        except S2Error:
+            return []  # no home, so nothing was removed
         with self._os_errors("cannot read the trash"), self._lock(reading=True):
-            return self._trash.content()
+            return trash.content()
 
     # --- changing ------------------------------------------------------------------------------------------------
 
@@ -119,15 +134,12 @@ class VoiceLibrary:
         """Save a voice, with its clip (samples float32 [n], rate). Returns the undo token of what it replaced."""
         name = check_name(name)
         with self._os_errors(f"cannot save voice {name!r}"):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            private_folder(self.folder)
             made = Path(tempfile.mkdtemp(prefix=_NEW, dir=self.folder))
             try:
-                voice.save(made / VOICE)
+                write_bytes(made / VOICE, voice.to_bytes(), private=True)
                 if clip is not None:
-                    from ..audio.files import write_audio
-
-                    samples, rate = clip
-                    write_audio(made / CLIP, samples, rate)
+                    _write_clip(made / CLIP, *clip)
                 with self._lock():
                     self._sweep()
                     return self._put(made, name, overwrite)
@@ -233,10 +245,12 @@ class VoiceLibrary:
     def _listing(self) -> list[Path]:
         try:
             return list(self.folder.iterdir())
-        except FileNotFoundError:
-            return []  # nothing was saved yet
+        except S2Error:
+            return []  # no home, so nothing is saved
         except OSError as fault:
-            raise VoiceError(f"cannot list the voices in {self.folder}: {fault.strerror or fault}") from fault
+            if fault.errno in _NOWHERE and not os.path.exists(self.folder):
+                return []  # nothing was saved yet, or can be
+            raise VoiceError(f"cannot list the voices in {self.folder}: {reason(fault)}") from fault
 
     def _find(self, name: str) -> VoiceFiles:
         """The entry of that name. A name is only ever compared with what the folder holds, never joined to a path."""
@@ -293,9 +307,15 @@ class VoiceLibrary:
     def _lock(self, reading: bool = False) -> Iterator[None]:
         """Hold off other processes and threads. Reading makes no lock file: without one nobody has written yet, and
         where none may be opened nobody writes."""
-        path = self.folder / _LOCK
         with contextlib.ExitStack() as held:
-            if path.exists() or not reading and self.folder.is_dir():
+            try:
+                path = self.folder / _LOCK
+                there = path.exists() or not reading and self.folder.is_dir()
+            except (S2Error, OSError):  # nothing there that could be held
+                if not reading:
+                    raise
+                there = False
+            if there:
                 try:
                     held.enter_context(locked(path))
                 except TimeoutError:
@@ -310,7 +330,17 @@ class VoiceLibrary:
         try:
             yield
         except OSError as fault:
-            raise VoiceError(f"{what} in {folder or self.folder}: {fault.strerror or fault}") from fault
+            raise VoiceError(f"{what} in {folder or self.folder}: {reason(fault)}") from fault
+
+
+def _write_clip(path: Path, samples: np.ndarray, rate: int) -> None:
+    """Raises OSError where the system is to blame, which then names the library's folder, not one in the making."""
+    from ..audio.files import write_audio
+
+    try:
+        write_audio(path, samples, rate, private=True)
+    except AudioError as fault:
+        raise fault.__cause__ if isinstance(fault.__cause__, OSError) else fault
 
 
 def is_path(spec: str) -> bool:

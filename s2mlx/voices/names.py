@@ -9,6 +9,7 @@ import re
 import unicodedata
 
 from ..errors import VoiceError
+from ..text.shown import visible
 
 _MOST_CHARACTERS, _MOST_BYTES = 64, 200  # a file name may have 255 bytes; endings and temporary names need some
 _PUNCTUATION = frozenset(" -_.'’&+,()")
@@ -31,8 +32,8 @@ def key(name: str) -> str:
 
 
 def printable(name: str) -> str:
-    """A file's name fit for a terminal: what cannot be printed is shown as U+FFFD, a long one is cut."""
-    name = "".join(c if c.isprintable() else "\ufffd" for c in name)
+    """A file's name fit for a terminal: control characters are shown as signs, a long one is cut."""
+    name = visible(name)
     return name if len(name) <= 80 else name[:77] + "..."
 
 

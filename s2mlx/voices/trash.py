@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import VoiceError
+from ..files.private import private_folder
 from .files import VoiceFiles, is_bare
 from .names import key, listed, printable
 
@@ -39,7 +40,7 @@ class Trash:
         """Move a voice here; the token that brings it back."""
         token = secrets.token_hex(8)
         place = self._trash / token
-        place.mkdir(parents=True)
+        private_folder(place)
         try:
             files.move_to(place / files.root.name)
         except BaseException:
@@ -51,7 +52,7 @@ class Trash:
     def content(self) -> list[RemovedVoice]:
         """All that can be brought back, the newest first."""
         found = []
-        for place in self._trash.iterdir() if self._trash.is_dir() else ():
+        for place in self._trash.iterdir() if os.path.isdir(self._trash) else ():
             if (files := self._files(place.name)) is not None:
                 found.append(RemovedVoice(files.name, place.name, place.stat().st_mtime))
         return sorted(found, key=lambda voice: (-voice.removed, voice.token))
@@ -76,7 +77,7 @@ class Trash:
 
     def sweep(self) -> None:
         """Delete what was kept long enough."""
-        for place in self._trash.iterdir() if self._trash.is_dir() else ():
+        for place in self._trash.iterdir() if os.path.isdir(self._trash) else ():
             if place.lstat().st_mtime < time.time() - KEPT:
                 shutil.rmtree(place, ignore_errors=True)
 

@@ -10,8 +10,6 @@ u64 transcript bytes (with the final NUL), u64 code bytes, transcript UTF-8 + NU
 from __future__ import annotations
 
 import hashlib
-import os
-import stat
 import struct
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,8 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from ..config import CodecConfig, ModelConfig
-from ..errors import VoiceError
+from ..errors import VoiceError, reason
 from ..files.atomic import write_bytes
+from ..files.regular import open_regular
 
 SUFFIX = ".s2voice"
 _MAGIC = b"S2VOICE\0"
@@ -115,23 +114,21 @@ class Voice:
         """Read a `.s2voice` file; its name is the file's, without the ending."""
         path = Path(path)
         try:
-            if not stat.S_ISREG(os.stat(path).st_mode):  # a pipe or a device would never end
-                raise VoiceError(f"{path} is not a file")
-            with open(path, "rb") as file:
+            with open_regular(path) as file:
                 data = file.read(_LARGEST_FILE + 1)
         except (OSError, ValueError) as fault:  # ValueError: a NUL in the name
-            raise VoiceError(f"cannot read voice {path}: {getattr(fault, 'strerror', None) or fault}") from fault
+            raise VoiceError(f"cannot read voice {path}: {reason(fault)}") from fault
         try:
             return cls.from_bytes(data, name=path.stem)
         except VoiceError as fault:
             raise VoiceError(f"{path}: {fault}") from None
 
     def save(self, path) -> None:
-        """Write a `.s2voice` file, whole or not at all."""
+        """Write a `.s2voice` file, whole or not at all. Raises `VoiceError`."""
         try:
             write_bytes(path, self.to_bytes())
         except (OSError, ValueError) as fault:
-            raise VoiceError(f"cannot write voice {path}: {getattr(fault, 'strerror', None) or fault}") from fault
+            raise VoiceError(f"cannot write voice {path}: {reason(fault)}") from fault
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str = "") -> Voice:

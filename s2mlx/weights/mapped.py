@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from ..errors import ModelError
+from ..errors import ModelError, reason
+from ..files.regular import open_regular
 
 if TYPE_CHECKING:
     import mlx.core as mx
@@ -58,12 +59,12 @@ class MappedFile:
     def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path)
         try:
-            with open(path, "rb") as file:
+            with open_regular(path) as file:
                 if os.fstat(file.fileno()).st_size == 0:
                     raise ModelError(f"{path}: the file is empty; download it again")
                 self.map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError) as error:
-            raise ModelError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+            raise ModelError(f"{path}: cannot be read: {reason(error)}") from None
         self.bytes = np.frombuffer(self.map, np.uint8)
 
 

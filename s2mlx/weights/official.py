@@ -12,7 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ..errors import ModelError
+from ..errors import ModelError, reason
+from ..files.regular import open_regular
 from .assemble import assemble
 from .checkpoint import Checkpoint
 from .metadata import CODEC, REST, SLOW
@@ -213,11 +214,13 @@ def _codec_tensors(folder) -> dict[str, Tensor]:
 
 def _json(path) -> dict:
     try:
-        if path.stat().st_size > MAX_JSON:
+        with open_regular(path) as file:
+            data = file.read(MAX_JSON + 1)
+        if len(data) > MAX_JSON:
             raise ModelError(f"{path}: far too large")
-        value = json.loads(path.read_text(encoding="utf-8"))
+        value = json.loads(data.decode("utf-8"))
     except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}; is the checkpoint complete?") from None
+        raise ModelError(f"{path}: cannot be read: {reason(error)}; is the checkpoint complete?") from None
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):

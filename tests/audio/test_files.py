@@ -120,7 +120,7 @@ def refused(path, **options):
 def test_paths_that_are_no_files(tmp_path):
     assert "no audio file" in refused(tmp_path / "absent.wav")
     assert "folder" in refused(tmp_path)
-    assert "not a regular file" in refused("/dev/zero")
+    assert "it is a pipe or a device, not a file; save the audio to a file first" in refused("/dev/zero")
     refused("a\0b.wav")
     (tmp_path / "empty.wav").touch()
     assert "empty" in refused(tmp_path / "empty.wav")
@@ -135,7 +135,7 @@ def test_a_name_that_is_no_text(tmp_path):
 
 def test_a_fifo_is_refused_without_waiting(tmp_path):
     os.mkfifo(tmp_path / "pipe.wav")
-    assert "not a regular file" in refused(tmp_path / "pipe.wav")
+    assert "it is a pipe or a device, not a file; save the audio to a file first" in refused(tmp_path / "pipe.wav")
 
 
 def test_content_that_is_no_audio(tmp_path):

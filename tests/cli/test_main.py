@@ -50,7 +50,7 @@ def test_a_full_disk_is_one_line(run, tts, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(tts, "stream", fail)
-    assert run("say", "One.", "-o", "x.wav").error == "error: No space left on device"
+    assert run("say", "One.", "-o", "x.wav").error == "error: the disk is full"
 
 
 def test_tui_hands_its_options_over(run, monkeypatch):

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from s2mlx.errors import AudioError, VoiceError
+from s2mlx.errors import AudioError, S2Error, VoiceError
 from s2mlx.files import folders
 from s2mlx.voices import VoiceLibrary
 from s2mlx.voices.names import check_name, key
@@ -54,13 +54,45 @@ def test_a_clip_is_kept_with_the_voice(library):
 
 
 def test_a_clip_that_cannot_be_written_leaves_nothing(library, monkeypatch):
-    def full(*_):
-        raise AudioError("the disk is full")
+    def full(*_, **__):
+        raise AudioError("the clip is odd")
 
     monkeypatch.setattr("s2mlx.audio.files.write_audio", full)
-    with pytest.raises(AudioError, match="disk is full"):
+    with pytest.raises(AudioError, match="the clip is odd"):
         library.add("anna", voice(), clip=(np.zeros(10, np.float32), 44100))
     assert library.names() == [] and not list(library.folder.glob(".new-*"))
+
+
+@pytest.mark.parametrize("clip", [None, (np.zeros(4410, np.float32), 44100)])
+def test_a_full_disk_is_told_of_the_folder_not_of_what_is_in_the_making(library, monkeypatch, clip):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(VoiceError) as told:
+        library.add("anna", voice(), clip=clip)
+    assert str(told.value) == f"cannot save voice 'anna' in {library.folder}: the disk is full"
+    assert library.names() == [] and not list(library.folder.glob(".new-*"))
+
+
+def test_a_folder_that_cannot_be_holds_no_voices(tmp_path, monkeypatch):
+    """Those that come with the program are there all the same."""
+    (tmp_path / "assets" / "nano").mkdir(parents=True)
+    voice().save(tmp_path / "assets" / "nano" / "clara.s2voice")
+    monkeypatch.setattr(folders, "assets_dir", lambda: tmp_path / "assets")
+    (tmp_path / "file").write_bytes(b"")
+
+    def homeless():
+        raise S2Error("this user has no home folder")
+
+    for folder in (tmp_path / "file" / "below", tmp_path / ("x" * 300), None):
+        if folder is None:
+            monkeypatch.setattr(folders, "voices_dir", homeless)
+        library = VoiceLibrary(folder)
+        assert library.names() == ["clara"] and library.get("clara") == voice() and library.removed() == []
+        assert [info.problem for info in library.infos()] == [None] and library.clip("clara") is None
+        with pytest.raises(S2Error, match="no home folder" if folder is None else "cannot save voice 'a' in"):
+            library.add("a", voice())
 
 
 def test_overwrite_only_when_asked_and_undoable(library):
