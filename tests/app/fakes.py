@@ -3,21 +3,16 @@ longer than a test asks for."""
 
 from __future__ import annotations
 
-import math
-import threading
 import time
-from dataclasses import dataclass, field
 from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
 
-from s2mlx.config import ModelConfig
 from s2mlx.errors import AudioError, DeviceError, ModelError
-from s2mlx.results import CANCELLED, STOP, AudioChunk, Stats
 from s2mlx.voices import Voice, VoiceLibrary
 
-RATE, FRAME = 44100, 2048
+from ..fakes import FRAME, RATE, FakePlayer, FakeRecorder, FakeSynthesizer, Gate, Loudspeakers, Microphones
 
 
 @lru_cache
@@ -32,181 +27,31 @@ def a_voice(name: str = "", frames: int = 180) -> Voice:
     return Voice(codes, f"The words of {name}.", RATE, 4096, name)
 
 
-@dataclass
-class FakeEngine:
-    """Speaks `frames` frames, `per_chunk` at a time, with `delay` seconds before each chunk. Stats are made up from
-    `startup` and `rtf`, so that pictures are the same every time. `gate`, when given, is waited for before each
-    chunk after the first."""
-
-    frames: int = 40
-    per_chunk: int = 4
-    delay: float = 0.0
-    rtf: float = 0.5
-    startup: float = 0.0
-    finish: str = STOP
-    gate: threading.Semaphore | None = None
-    fail: Exception | None = None
-    name: str = "Fake S2"
-    path: str = "fake.gguf"
-    config: ModelConfig = ModelConfig()
-    sample_rate: int = RATE
-    is_demo: bool = False
-    memory: int = 4_630_000_000
-    closed: bool = False
-    requests: list = field(default_factory=list)
-    cloned: list = field(default_factory=list)  # names of the voices made
-    clone_gate: threading.Event | None = None
-    clone_fail: Exception | None = None
-
-    def stream(self, text, *, voice=None, options=None, cancel=None, lead=None):
-        self.requests.append(SimpleNamespace(text=text, voice=voice, options=options, lead=lead))
-        seed = 7 if options.seed is None else options.seed
-        sound = hum(self.frames * FRAME / RATE)
-        halves = [(0, len(text))] if self.frames < 60 else [(0, len(text) // 2), (len(text) // 2, len(text))]
-        made = 0
-        while made < self.frames:
-            if self.gate and made:
-                while not self.gate.acquire(timeout=0.01):
-                    if cancel.is_set():
-                        break
-            if self.delay:
-                cancel.wait(self.delay)
-            if self.fail and made:
-                raise self.fail
-            count = min(self.per_chunk, self.frames - made)
-            part = min(len(halves) - 1, made * len(halves) // self.frames)
-            begin, made = made, made + count
-            seconds = made * FRAME / RATE
-            last = made >= self.frames or (made * len(halves) // self.frames) != part
-            stats = Stats(seed, made, seconds, self.startup + seconds * self.rtf, 0.31, 0.2, 60, 5_100_000_000)
-            stopped = cancel is not None and cancel.is_set()
-            yield AudioChunk(
-                sound[begin * FRAME : made * FRAME],
-                RATE,
-                np.full((10, count), begin, np.int32),
-                part,
-                len(halves),
-                halves[part],
-                stats,
-                CANCELLED if stopped else self.finish if last else None,
-            )
-            if stopped:
-                return
-
-    def clone(self, clip, transcript, *, name="", cancel=None):
-        if self.clone_gate:
-            while not self.clone_gate.wait(0.01):
-                if cancel.is_set():
-                    break
-        if self.clone_fail:
-            raise self.clone_fail
-        samples, rate = clip
-        self.cloned.append(name)
-        return Voice(np.zeros((10, max(1, len(samples) // FRAME)), np.int32), transcript, RATE, 4096, name)
-
-    def close(self):
-        self.closed = True
-
-
-class FakePlayer:
-    """Plays `speed` times faster than real time; speed 0 stays where `position` is put."""
-
-    def __init__(self, speed: float = 30.0):
-        self.speed, self.queued, self.stopped, self.finished = speed, 0.0, False, False
-        self.underruns, self.error, self._start, self._at = 0, None, None, 0.0
-        self.blocks: list[np.ndarray] = []
-
-    @property
-    def position(self):
-        if not self.speed or self.paused or self._start is None:
-            return self._at
-        return min(self.queued, (time.monotonic() - self._start) * self.speed)
-
-    @position.setter
-    def position(self, seconds):
-        self._at = seconds
-
-    @property
-    def lead(self):
-        return self.queued - self.position
-
-    prebuffer, device_name, paused = 0.5, "Built-in Output", False
-
-    def play(self, samples):
-        self._start = self._start or time.monotonic()
-        self.queued += len(samples) / RATE
-        self.blocks.append(samples)
-
-    def set_rtf(self, rtf, expected_seconds):
-        self.rtf, self.expected_seconds = rtf, expected_seconds
-
-    def finish(self):
-        self.finished = True
-
-    def pause(self):
-        self._at, self.paused = self.position, True
-
-    def resume(self):
-        self.paused = False
-
-    def wait(self, timeout=None):
-        if not self.stopped and self.position < self.queued:
-            time.sleep(min(timeout, 0.005))
-        return self.stopped or self.position >= self.queued
-
-    def stop(self):
-        self.stopped = True
-
-
-class FakeRecorder:
-    """Hears as much of `sound` as a test says with `hear`; `error` is there once it has heard all of it."""
-
-    silent = False
-
-    def __init__(self, sound, error: Exception | None = None):
-        self.sound, self.clipped, self._error, self.seconds, self.stopped = sound, 0, error, 0.0, False
-
-    def hear(self, seconds):
-        self.seconds = min(self.seconds + seconds, len(self.sound) / RATE)
-
-    @property
-    def error(self):
-        return self._error if self.seconds >= len(self.sound) / RATE else None
-
-    @property
-    def level(self):
-        at = int(self.seconds * RATE)
-        block = self.sound[max(0, at - 8192) : at]
-        peak = float(np.abs(block).max()) if len(block) else 0.0
-        decibels = 20 * math.log10(peak) if peak else -120.0
-        return SimpleNamespace(peak=decibels, rms=decibels - 6)
-
-    def start(self):
-        self.hear(0.5)
-
-    def recorded(self, begin=0):
-        return self.sound[begin : int(self.seconds * RATE)], RATE
-
-    def stop(self):
-        self.stopped = True
-        return SimpleNamespace(samples=self.sound[: int(self.seconds * RATE)], rate=RATE)
+def an_engine(**knobs) -> FakeSynthesizer:
+    """One that hums 40 frames, four at a time, the first four before it minds any gate."""
+    hums = dict(frames=40, per_chunk=4, sound=lambda frames: hum(frames * FRAME / RATE), waiting_at=1, first_audio=0.31)
+    return FakeSynthesizer(**hums | knobs)
 
 
 class FakeStudio:
     """Fills `s2mlx_app.engine.protocols.Studio`. Every device it opened is in `players` and `recorders`."""
 
-    def __init__(self, folder, engine: FakeEngine | None = None):
+    @property
+    def players(self) -> list[FakePlayer]:
+        return self.loudspeakers.made
+
+    @property
+    def recorders(self) -> list[FakeRecorder]:
+        return self.microphones.made
+
+    def __init__(self, folder, engine: FakeSynthesizer | None = None):
         self.library = VoiceLibrary(folder / "voices")
-        self.engine = engine or FakeEngine()
-        self.players, self.recorders = [], []
-        self.sound = hum(8.0)
-        self.play_speed = 30.0
-        self.load_gate: threading.Event | None = None
-        self.look_gate: threading.Event | None = None  # what looks something up waits for it
+        self.engine = engine or an_engine()
+        self.loudspeakers, self.microphones = Loudspeakers(speed=30.0), Microphones(hum(8.0), looks=0)
+        self.load_gate, self.look_gate = Gate(), Gate()  # what looks something up waits for the second
         self.load_error: ModelError | None = None
         self.output_error: DeviceError | None = None
         self.input_error: DeviceError | None = None
-        self.record_error: DeviceError | None = None
         self.write_error: OSError | None = None
         self.problems: tuple[str, ...] = ()
         self.usable = True
@@ -214,16 +59,15 @@ class FakeStudio:
         self.more_devices: list = []
 
     def load(self, model, *, tokenizer, compat, memory_limit, on_progress):
-        if self.load_gate:
-            while not self.load_gate.wait(0.05):
-                on_progress(0.4)
+        while not self.load_gate.is_open:
+            on_progress(0.4)
+            time.sleep(0.01)
         if self.load_error:
             raise self.load_error
         return self.engine
 
     def look(self, found):
-        if self.look_gate:
-            self.look_gate.wait(10)
+        self.look_gate.pass_through()
         return found
 
     def model_facts(self, model):
@@ -242,14 +86,12 @@ class FakeStudio:
     def open_output(self, rate, device, prebuffer):
         if self.output_error:
             raise self.output_error
-        self.players.append(FakePlayer(self.play_speed))
-        return self.players[-1]
+        return self.loudspeakers(rate, device)
 
     def open_input(self, rate, device):
         if self.input_error:
             raise self.input_error
-        self.recorders.append(FakeRecorder(self.sound, self.record_error))
-        return self.recorders[-1]
+        return self.microphones(rate, device)
 
     def judge_take(self, samples, rate):
         self.look(None)

@@ -54,10 +54,11 @@ def _child(folder: Path, seconds: float) -> None:
     from s2mlx_app.app import S2App
     from textual import events
 
-    from tests.app.fakes import FakeEngine, FakeStudio, a_voice
+    from tests.app.fakes import FakeStudio, a_voice, an_engine
+    from tests.fakes.synthesizer import in_halves
 
-    studio = FakeStudio(folder, FakeEngine(frames=int(seconds / FRAME * 2), per_chunk=1, delay=FRAME / 2))
-    studio.play_speed = 1.0
+    studio = FakeStudio(folder, an_engine(frames=int(seconds / FRAME), passes=in_halves, per_chunk=1, delay=FRAME / 2))
+    studio.loudspeakers.speed = 1.0
     studio.library.add("anna", a_voice("anna"))
     app = S2App(studio, folder, folder, text="The harbour was quiet. Nobody had heard the boat come in.\n" * 8)
     keys, cpus, lags, steps, shares = [], [], [], [], {}

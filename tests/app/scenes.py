@@ -11,6 +11,7 @@ from s2mlx_app.state.history import HistoryEntry
 from s2mlx_app.state.session import UnsavedTake
 from textual.widgets import Input, TextArea
 
+from ..fakes.synthesizer import in_halves
 from .fakes import FakeStudio, a_voice, hum
 
 TEXT = """\
@@ -22,10 +23,10 @@ The harbour was quiet before dawn. [whisper] Nobody had heard the boat come in.
 
 def make_app(folder: Path, theme: str = "s2-dark") -> S2App:
     studio = FakeStudio(folder)
-    studio.play_speed = 0
+    studio.loudspeakers.speed = 0
     for name, frames in (("anna", 177), ("ben", 240), ("café", 133)):
         studio.library.add(name, a_voice(name, frames), clip=(speech(frames / 21.5, len(name) + frames), 44100))
-    studio.engine.frames = 120
+    studio.engine.frames, studio.engine.passes = 60, in_halves
     return S2App(
         studio,
         folder / "config",

@@ -66,8 +66,8 @@ async def test_speaks_again_with_the_same_seed_and_options(make_app, studio, spo
         await pilot.press("ctrl+t")
         await until(pilot, lambda: app.screen.entries)
         await pilot.press("s")
-        await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
-        [request] = studio.engine.requests
+        await until(pilot, lambda: studio.engine.calls and not app.jobs.running)
+        [request] = studio.engine.calls
         assert request.options.seed == 99 and request.options.temperature == 0.5 and request.voice[0].name == "anna"
         assert isinstance(app.screen, MainScreen) and app.main.editor.text == TEXT, "the draft stays"
 
@@ -234,7 +234,7 @@ async def test_names_with_brackets_are_shown_as_they_are(make_app, studio):
             await pilot.press("escape", "escape")
             await until(pilot, lambda: app.screen is app.main)
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
+        await until(pilot, lambda: studio.engine.calls and not app.jobs.running)
         assert name in app.main.query_one("#state").visual.plain
         await pilot.press("ctrl+b")
         await until(pilot, lambda: notices(app) and not app.jobs.running)
@@ -308,7 +308,7 @@ async def test_the_palette_reaches_every_action(make_app, studio):
 
 
 async def test_no_size_of_terminal_breaks_a_screen(make_app, studio):
-    studio.play_speed = 0
+    studio.loudspeakers.speed = 0
     app = make_app()
     async with running(app, (80, 24)) as pilot:
         await pilot.press("ctrl+s")
@@ -350,7 +350,7 @@ async def fits(pilot, app):
 @pytest.mark.parametrize("width", [80, 60, 120])
 async def test_the_keys_of_every_pane_fit(make_app, studio, width):
     app = make_app()
-    studio.engine.gate = threading.Semaphore(0)
+    studio.engine.gate.close()
     async with running(app, (width, 24)) as pilot:
         app.main.query_one("#voices").can_undo = True
         await pilot.press("ctrl+s")

@@ -1,7 +1,5 @@
 """How fast speech is made, as the app says it."""
 
-import threading
-
 import pytest
 from s2mlx_app.widgets.status_line import StatusLine
 
@@ -16,7 +14,7 @@ def figures(app):
 
 
 async def test_slower_than_real_time_is_said(make_app, studio):
-    studio.engine.rtf, studio.engine.frames, studio.play_speed = 3.2, 56, 0
+    studio.engine.rtf, studio.engine.frames, studio.loudspeakers.speed = 3.2, 56, 0
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
@@ -40,7 +38,7 @@ async def test_slower_than_real_time_is_said(make_app, studio):
 )
 async def test_nothing_is_called_slow_for_how_it_begins(make_app, studio, monkeypatch, startup, rtf, frames, shown):
     studio.engine.startup, studio.engine.rtf, studio.engine.frames = startup, rtf, frames
-    studio.engine.gate = threading.Semaphore(0)
+    studio.engine.gate.close()
     said = []
     monkeypatch.setattr(StatusLine, "say", lambda line, words: said.append(words))
     app = make_app()
@@ -49,7 +47,7 @@ async def test_nothing_is_called_slow_for_how_it_begins(make_app, studio, monkey
         await until(pilot, lambda: app.main.speech.audio and app.main.speech.audio.samples)
         app.main.speech.tick()
         assert "RTF - ·" in figures(app)
-        studio.engine.gate.release(100)
+        studio.engine.gate.let(100)
         await until(pilot, lambda: not app.jobs.running)
         assert shown in figures(app) and "slower" not in " ".join(said)
 
@@ -59,7 +57,7 @@ async def test_faster_speech_is_expected_to_be_shorter(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        assert studio.engine.requests[0].options.rate == 2.0
+        assert studio.engine.calls[0].options.rate == 2.0
         assert studio.players[0].expected_seconds == studio.estimate_seconds(TEXT) / 2
 
 
@@ -71,7 +69,7 @@ async def test_without_a_listener_the_pieces_grow(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        [request] = studio.engine.requests
+        [request] = studio.engine.calls
         schedule = Schedule(0.046, request.lead)
         assert [schedule.take(100), schedule.take(1), schedule.take(2), schedule.take(4)] == [16, 0, 0, 0]
         assert request.lead() < speaking.MOST_LEAD

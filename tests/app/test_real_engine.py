@@ -74,7 +74,7 @@ async def test_the_whole_path(tmp_path, model):
         )
         first = app.main.speech.audio
         assert first.stats.frames == 12 and first.finish_reason == "length" and len(first.whole()) == 12 * 2048
-        assert np.array_equal(np.concatenate(studio.players[0].blocks), first.whole())
+        assert np.array_equal(np.concatenate(studio.players[0].heard), first.whole())
 
         await pilot.press("ctrl+l")
         await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.stage == Stage.RECORDING)

@@ -4,7 +4,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -70,7 +69,7 @@ async def test_live_records_clones_and_speaks_without_another_key(make_app, stud
         studio.recorders[0].hear(6)
         await pilot.press("enter")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
-        assert studio.engine.requests[0].voice[0].name == "live" and app.settings.cast == ("live",)
+        assert studio.engine.calls[0].voice[0].name == "live" and app.settings.cast == ("live",)
 
 
 async def test_live_stops_at_a_bad_take(make_app, studio):
@@ -82,9 +81,9 @@ async def test_live_stops_at_a_bad_take(make_app, studio):
         studio.recorders[0].hear(6)
         await pilot.press("space")
         await until(pilot, lambda: app.screen.stage == Stage.REVIEW and not app.jobs.running)
-        assert "too quiet" in label(app, "#verdict") and not studio.engine.requests
+        assert "too quiet" in label(app, "#verdict") and not studio.engine.calls
         await pilot.press("ctrl+s")  # all the same
-        await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
+        await until(pilot, lambda: studio.engine.calls and not app.jobs.running)
 
 
 async def test_an_unusable_take_needs_a_second_word(make_app, studio):
@@ -113,7 +112,7 @@ async def test_the_count_can_be_stopped(make_app, studio):
 
 
 async def test_stops_by_itself_at_the_longest(make_app, studio):
-    studio.sound = hum(40)
+    studio.microphones.sound = hum(40)
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
@@ -134,7 +133,7 @@ async def test_a_microphone_that_refuses_says_so(make_app, studio):
 
 
 async def test_a_microphone_that_vanishes_leaves_what_it_heard(make_app, studio):
-    studio.record_error = DeviceError("the headset is gone")
+    studio.microphones.error = DeviceError("the headset is gone")
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
@@ -178,14 +177,15 @@ async def test_whatever_stops_the_cloning_the_take_is_kept(make_app, studio):
         assert "already" in label(app, "#verdict") and app.screen.stage == Stage.REVIEW
         app.screen.query_one("#name").value = "mine"
 
-        studio.engine.clone_gate = threading.Event()
+        studio.engine.clone_gate.close()
         await pilot.press("ctrl+s")
         await until(pilot, lambda: "encoding" in label(app, "#cue"))
         await pilot.press("escape")
         await until(pilot, lambda: app.screen.stage == Stage.REVIEW and not app.jobs.running)
         assert "cancelled" in label(app, "#verdict") and studio.library.names() == ["anna", "ben"]
 
-        studio.engine.clone_gate, studio.engine.clone_fail = None, VoiceError("this clip holds no speech")
+        studio.engine.clone_gate.open()
+        studio.engine.clone_fail = VoiceError("this clip holds no speech")
         await pilot.press("ctrl+s")
         await until(pilot, lambda: app.screen.stage == Stage.REVIEW and not app.jobs.running)
         assert "no speech" in label(app, "#verdict") and "kept" in label(app, "#verdict")
@@ -280,7 +280,9 @@ async def test_a_recording_survives_the_death_of_the_process(make_app, studio, t
             lambda: isinstance(app.screen, RecordScreen) and app.screen.stage == Stage.REVIEW and not app.jobs.running,
         )
         assert len(app.screen.review.samples) >= 6 * RATE and app.screen.card.words == words
-        assert np.array_equal(app.screen.review.samples, studio.sound[RATE // 2 :][: len(app.screen.review.samples)])
+        assert np.array_equal(
+            app.screen.review.samples, studio.microphones.sound[RATE // 2 :][: len(app.screen.review.samples)]
+        )
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
         assert app.voices.library.get("me").transcript == words

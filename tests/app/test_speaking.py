@@ -27,7 +27,7 @@ async def test_speaks_the_text_and_shows_the_figures(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        [request] = studio.engine.requests
+        [request] = studio.engine.calls
         assert request.text == TEXT and request.voice is None
         [player] = studio.players
         assert player.finished and abs(player.queued - 40 * 2048 / 44100) < 1e-6
@@ -38,7 +38,7 @@ async def test_speaks_the_text_and_shows_the_figures(make_app, studio):
 
 
 async def test_stop_silences_and_keeps_what_was_made(make_app, studio):
-    studio.engine.gate = threading.Semaphore(0)
+    studio.engine.gate.close()
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
@@ -52,21 +52,21 @@ async def test_stop_silences_and_keeps_what_was_made(make_app, studio):
 
 
 async def test_speaking_again_stops_the_first(make_app, studio):
-    studio.engine.gate = threading.Semaphore(0)
+    studio.engine.gate.close()
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: studio.players)
         first = app.main.speech.audible
-        studio.engine.gate = None
+        studio.engine.gate.open()
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        assert first.job.cancel.is_set() and len(studio.engine.requests) == 2
+        assert first.job.cancel.is_set() and len(studio.engine.calls) == 2
         assert app.main.speech.audio.stats.frames == 40
 
 
 async def test_the_sentence_being_heard_is_marked(make_app, studio):
-    studio.play_speed = 0
+    studio.loudspeakers.speed = 0
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
@@ -182,13 +182,13 @@ async def test_speakers_are_bound_to_voices(make_app, studio):
         voices.highlight("anna")
         await pilot.press("enter")
         await pilot.press("ctrl+s")
-        assert "speaker 1 has no voice" in state(app) and not studio.engine.requests
+        assert "speaker 1 has no voice" in state(app) and not studio.engine.calls
         voices.highlight("ben")
         await pilot.press("1")
         assert app.settings.cast == ("anna", "ben")
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        assert [voice.name for voice in studio.engine.requests[0].voice] == ["anna", "ben"]
+        assert [voice.name for voice in studio.engine.calls[0].voice] == ["anna", "ben"]
 
 
 @pytest.mark.parametrize("number", ["10", "99999999999", "9" * 5000])
@@ -198,7 +198,7 @@ async def test_speakers_without_a_key_are_refused(make_app, studio, number, cast
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        assert "only 0 to 9" in state(app) and len(state(app)) < 80 and not studio.engine.requests
+        assert "only 0 to 9" in state(app) and len(state(app)) < 80 and not studio.engine.calls
 
 
 async def test_replay_and_click_in_the_waveform(make_app, studio):
@@ -208,7 +208,7 @@ async def test_replay_and_click_in_the_waveform(make_app, studio):
         await until(pilot, lambda: not app.jobs.running)
         await pilot.press("ctrl+b")
         await until(pilot, lambda: not app.jobs.running)
-        assert len(studio.players) == 2 and len(studio.engine.requests) == 1
+        assert len(studio.players) == 2 and len(studio.engine.calls) == 1
         assert abs(studio.players[1].queued - studio.players[0].queued) < 1e-6
         wave = app.main.wave
         await pilot.click(wave, offset=(wave.size.width // 2, 1))
@@ -270,7 +270,9 @@ async def test_no_path_that_is_typed_breaks_the_form(make_app, typed):
 
 async def asked_to_save(pilot, studio, path):
     """Speech under way, three pieces of it made, and the form that saves it filled in."""
-    app, studio.engine.gate = pilot.app, threading.Semaphore(2)
+    app = pilot.app
+    studio.engine.gate.close()
+    studio.engine.gate.let(2)
     await pilot.press("ctrl+s")
     await until(pilot, lambda: app.main.speech.audio and len(app.main.speech.audio.samples) == 3)
     await pilot.press("ctrl+o")
@@ -285,7 +287,7 @@ async def test_speech_is_saved_whole_though_asked_for_while_it_is_made(make_app,
         await pilot.press("enter")
         await until(pilot, lambda: notices(app))
         assert "when the speech is complete" in [n.message for n in notices(app)][0] and not studio.files
-        studio.engine.gate.release(20)
+        studio.engine.gate.let(20)
         await until(pilot, lambda: not app.jobs.running)
         assert len(studio.files[tmp_path / "x.wav"]) == 40 * 2048 and np.load(tmp_path / "x.npy").shape == (10, 40)
         assert state(app) == f"saved {tmp_path / 'x.wav'}"
@@ -301,7 +303,7 @@ async def test_what_was_stopped_is_saved_as_such(make_app, studio, tmp_path):
 
 
 async def test_pauses_and_goes_on(make_app, studio):
-    studio.engine.gate = threading.Semaphore(0)
+    studio.engine.gate.close()
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("f2")
@@ -310,7 +312,7 @@ async def test_pauses_and_goes_on(make_app, studio):
         await until(pilot, lambda: app.main.speech.audio and app.main.speech.audio.samples)
         await pilot.press("f2")
         assert studio.players[0].paused and "F2 goes on" in state(app)
-        studio.engine.gate.release()
+        studio.engine.gate.let()
         await until(pilot, lambda: app.main.speech.audio.stats.frames == 8)
         assert "F2 goes on" in state(app)
         await pilot.press("f2")
@@ -320,28 +322,28 @@ async def test_pauses_and_goes_on(make_app, studio):
 
 
 async def test_speaks_as_soon_as_the_model_is_there(make_app, studio):
-    studio.load_gate = threading.Event()
+    studio.load_gate.close()
     app = make_app()
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.main.ready and "40%" in state(app))
         await pilot.press("ctrl+s")
         assert "as soon as" in state(app)
-        studio.load_gate.set()
-        await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
+        studio.load_gate.open()
+        await until(pilot, lambda: studio.engine.calls and not app.jobs.running)
         assert app.main.speech.audio.stats.frames == 40
 
 
 async def test_loading_can_be_cancelled_and_begun_again(make_app, studio):
-    studio.load_gate = threading.Event()
+    studio.load_gate.close()
     app = make_app()
     async with app.run_test() as pilot:
         await until(pilot, lambda: app.main.ready and app.loader.loading)
         await pilot.press("escape")
         await until(pilot, lambda: not app.loader.loading)
         assert app.loader.engine is None and "cancelled" in state(app)
-        studio.load_gate.set()
+        studio.load_gate.open()
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: studio.engine.requests and not app.jobs.running)
+        await until(pilot, lambda: studio.engine.calls and not app.jobs.running)
 
 
 async def test_a_model_that_fails_says_why(make_app, studio):
@@ -371,21 +373,22 @@ async def test_without_a_loudspeaker_the_speech_is_still_made(make_app, studio):
 
 
 async def test_a_loudspeaker_that_vanishes_does_not_end_the_speech(make_app, studio):
-    studio.engine.gate = threading.Semaphore(1)
+    studio.engine.gate.close()
+    studio.engine.gate.let(1)
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: studio.players and len(studio.players[0].blocks) == 2)
+        await until(pilot, lambda: studio.players and len(studio.players[0].heard) == 2)
         studio.players[0].error = DeviceError("the headset is gone")
         for _ in range(20):
-            studio.engine.gate.release()
+            studio.engine.gate.let()
         await until(pilot, lambda: not app.jobs.running)
         assert app.main.speech.audio.stats.frames == 40
         assert state(app).startswith("made, unheard") and "the headset is gone" in state(app)
 
 
 async def test_an_engine_that_fails_midway_leaves_a_message(make_app, studio):
-    studio.engine.fail = GenerationError("the text is too long for the context")
+    studio.engine.fail_at, studio.engine.failure = 4, GenerationError("the text is too long for the context")
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
@@ -394,7 +397,7 @@ async def test_an_engine_that_fails_midway_leaves_a_message(make_app, studio):
 
 
 async def test_a_fault_of_ours_is_told_and_logged(make_app, studio):
-    studio.engine.fail = ZeroDivisionError("oops")
+    studio.engine.fail_at, studio.engine.failure = 4, ZeroDivisionError("oops")
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
@@ -405,7 +408,7 @@ async def test_a_fault_of_ours_is_told_and_logged(make_app, studio):
 
 async def test_says_that_the_limit_ended_the_speech(make_app, studio):
     studio.engine.finish = "length"
-    studio.play_speed = 0
+    studio.loudspeakers.speed = 0
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
@@ -451,7 +454,7 @@ async def test_a_device_that_hangs_holds_up_neither_the_screen_nor_leaving(make_
 
 
 async def test_leaving_while_speaking_is_quick(make_app, studio):
-    studio.engine.gate = threading.Semaphore(0)
+    studio.engine.gate.close()
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")

@@ -1,7 +1,6 @@
 """Voices on the main screen, on a real library in a folder of the test's own."""
 
 import dataclasses
-import threading
 
 from s2mlx_app.widgets.status_line import StatusLine
 from s2mlx_app.widgets.voice_list import VoiceList
@@ -134,7 +133,7 @@ async def test_add_from_a_clip_can_be_cancelled(make_app, studio, tmp_path):
     clip = tmp_path / "clip.wav"
     clip.write_bytes(b"x")
     studio.files[clip] = hum(6)
-    studio.engine.clone_gate = threading.Event()
+    studio.engine.clone_gate.close()
     app = make_app()
     async with running(app) as pilot:
 
@@ -153,7 +152,7 @@ async def test_add_from_a_clip_can_be_cancelled(make_app, studio, tmp_path):
         await pilot.press("escape")
         await until(pilot, lambda: not app.jobs.running)
         assert "clip" not in studio.library.names()
-        studio.engine.clone_gate.set()
+        studio.engine.clone_gate.open()
         await add()
         await until(pilot, lambda: not app.jobs.running)
         assert studio.library.get("clip").transcript == "What was said." and app.settings.cast == ("clip",)
@@ -205,7 +204,8 @@ async def test_a_form_whose_work_fails_comes_back_with_what_was_typed(make_app, 
         await until(pilot, lambda: not app.jobs.running and app.screen.query("#field-words"))
         assert app.screen.query_one("#field-words").value == "Typed by hand."
         assert "no speech" in str(app.screen.query_one("#trouble").content)
-        studio.engine.clone_fail, studio.engine.clone_gate = None, threading.Event()
+        studio.engine.clone_fail = None
+        studio.engine.clone_gate.close()
         await pilot.press("enter")
         await until(pilot, lambda: "encoding" in state(app))
         await pilot.press("escape")  # cancelled: asked again, it knows
@@ -213,7 +213,7 @@ async def test_a_form_whose_work_fails_comes_back_with_what_was_typed(make_app, 
         assert app.screen is app.main
         await pilot.press("a")
         assert app.screen.query_one("#field-words").value == "Typed by hand."
-        studio.engine.clone_gate.set()
+        studio.engine.clone_gate.open()
         await pilot.press("enter")
         await until(pilot, lambda: not app.jobs.running)
         assert studio.library.get("new").transcript == "Typed by hand."
@@ -245,9 +245,9 @@ async def test_a_voice_of_another_model_is_made_again_from_its_clip(make_app, st
         for _ in range(2):
             await pilot.press("ctrl+s")
             await until(pilot, lambda: not app.jobs.running)
-        first, second = (request.voice[0] for request in studio.engine.requests)
+        first, second = (request.voice[0] for request in studio.engine.calls)
         assert (
-            studio.engine.cloned == ["anna"]
+            [made.name for made in studio.engine.cloned] == ["anna"]
             and first == second
             and first.transcript == "The words of anna."
             and first != a_voice("anna", 177)
@@ -255,7 +255,7 @@ async def test_a_voice_of_another_model_is_made_again_from_its_clip(make_app, st
         app.change(cast=("ben",))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        assert "another model" in state(app) and len(studio.engine.requests) == 2
+        assert "another model" in state(app) and len(studio.engine.calls) == 2
 
 
 async def test_a_voice_from_the_command_line_is_listed_but_not_saved(make_app, studio):
@@ -264,7 +264,7 @@ async def test_a_voice_from_the_command_line_is_listed_but_not_saved(make_app, s
         assert any(line.startswith("▸0 guest") for line in prompts(app))
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
-        assert studio.engine.requests[0].voice[0].name == "guest"
+        assert studio.engine.calls[0].voice[0].name == "guest"
         the_list(app, "guest")
         await pilot.press("d")
         assert "not saved" in state(app)

@@ -133,7 +133,7 @@ def test_overwriting_asks_or_is_forced(run, tts, mic, monkeypatch):
 
 
 def test_a_microphone_that_does_not_open(run, tts, mic):
-    mic.error = DeviceError("the microphone has gone")
+    mic.sound, mic.error = np.zeros(0, np.float32), DeviceError("the microphone has gone")
     result = run("record", "me", "--seconds", "8", stdin=b"")
     assert result.code == 1 and result.error == "error: the microphone has gone" and VoiceLibrary().names() == []
 

@@ -1,6 +1,7 @@
 """Where pretended work waits until a test lets it go on."""
 
 import threading
+import time
 from collections.abc import Callable
 
 
@@ -29,9 +30,10 @@ class Gate:
             self._changed.notify_all()
 
     def pass_through(self, give_up: Callable[[], bool] = lambda: False) -> None:
-        """Wait for it, or until `give_up`."""
+        """Wait for it, or until `give_up`; ten seconds at most, so that a test that fails ends."""
+        end = time.monotonic() + 10
         with self._changed:
-            while not self._open and not self._few and not give_up():
+            while not self._open and not self._few and not give_up() and time.monotonic() < end:
                 self._changed.wait(0.002)
             if not self._open and self._few:
                 self._few -= 1

@@ -150,13 +150,15 @@ class FakeRecorder:
 
 @dataclass
 class Microphones:
-    """Opens recorders as `audio.Recorder` does; each hears all of `sound` within a few looks, or nothing but `error`."""
+    """Opens recorders as `audio.Recorder` does; each hears all of `sound` within so many looks (0: as a test
+    says), and then comes to `error`."""
 
     sound: np.ndarray
     error: Exception | None = None
+    looks: int = 4
     made: list = field(default_factory=list)
 
     def __call__(self, rate, device=None):
-        sound = self.sound[:0] if self.error else self.sound
-        self.made.append(FakeRecorder(sound, self.error, rate, device, per_look=len(sound) / rate / 4))
+        per_look = len(self.sound) / rate / self.looks if self.looks else 0.0
+        self.made.append(FakeRecorder(self.sound, self.error, rate, device, per_look))
         return self.made[-1]

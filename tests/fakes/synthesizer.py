@@ -61,7 +61,7 @@ class FakeCodec:
 @dataclass
 class FakeSynthesizer:
     """Speaks one request at a time: a pass of `frames` frames for each span of `passes(text)`, `per_chunk` frames at a
-    time. Codes are the seed, samples what `sound(frames of a pass)` holds; both are the same each time."""
+    time. Codes are the seed, samples what `sound(frames of the request)` holds; both are the same each time."""
 
     frames: int = 3
     per_chunk: int = 1
@@ -160,8 +160,8 @@ class FakeSynthesizer:
         stopped = lambda: cancel is not None and cancel.is_set()
         spans, seed, done = self.passes(text), 7 if options.seed is None else options.seed, 0
         with self._one:
-            for part, span in enumerate(spans):
-                sound = self.sound(frames)
+            sound = self.sound(frames * len(spans))
+            for part in range(len(spans)):
                 for begin in range(0, frames, self.per_chunk) or [0]:
                     self._wait(done, stopped, lead)
                     if stopped():
@@ -173,7 +173,7 @@ class FakeSynthesizer:
                     count = min(self.per_chunk, frames - begin)
                     done, self.made = done + count, self.made + count
                     reason = self.finish if begin + count == frames else None
-                    yield self._chunk(sound[begin * FRAME :][: count * FRAME], seed, done, part, spans, reason)
+                    yield self._chunk(sound[(done - count) * FRAME : done * FRAME], seed, done, part, spans, reason)
 
     def _wait(self, done, stopped, lead):
         """As long as work takes, as the gate says, and while the listener is far behind."""
