@@ -14,6 +14,8 @@ from typing import Any, Self
 from .errors import UsageError
 
 DEFAULT_MAX_FRAMES = 1024
+# Passes at once, if memory allows: the Fast-AR's first step then has 8 rows, which one launch of our kernels takes.
+DEFAULT_BATCH = 4
 _LARGEST_SEED = 2**64 - 1
 _TRUTH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -153,7 +155,7 @@ KNOBS: dict[str, Knob] = {
         Knob("normalize", bool, "scale the peak to 0.95", default=False),
         Knob(
             "batch", int, "passes of a long text generated together when nobody waits for the sound", "N",
-            least=1, unset="4, or what the memory holds", unit="passes",
+            least=1, unset=f"{DEFAULT_BATCH}, or what the memory holds", unit="passes",
         ),
     )
 }  # fmt: skip

@@ -6,8 +6,9 @@ import os
 import secrets
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +20,15 @@ from .text import clean_text, has_words
 from .voices.clips import read_clip
 from .voices.voice import Voice
 from .weights.catalog import FoundModel, find_model
-from .worker import Closed, Worker
+from .worker import KeepGoing, Worker
+
+if TYPE_CHECKING:
+    from .request.engine import Engine
+
+# A voice, the name of a saved or bundled one, or the path of a file; or one for each speaker.
+Voices = Voice | str | os.PathLike[str] | Sequence[Voice | str | os.PathLike[str]] | None
+# The path of a sound file, or samples float32 [n] or [n, channels] and their rate.
+Clip = str | os.PathLike[str] | tuple[np.ndarray, float]
 
 
 def load(
@@ -49,18 +58,32 @@ class Synthesizer:
     Not usable in a forked child: load there.
     """
 
-    def __init__(self, found: FoundModel, *, tokenizer=None, compat=None, memory_limit=None, on_progress=None):
+    def __init__(
+        self,
+        found: FoundModel,
+        *,
+        tokenizer: str | Path | None = None,
+        compat: str | None = None,
+        memory_limit: int | None = None,
+        on_progress: Callable[[int, int], None] | None = None,
+    ):
+        tokenizer = None if tokenizer is None else Path(tokenizer)
+
+        def open_engine(keep_going: KeepGoing) -> Engine:
+            from .request.engine import load_engine  # MLX with it
+
+            return load_engine(found.path, tokenizer, compat, memory_limit, on_progress, keep_going)
+
         self.path, self.is_demo = found.path, found.is_demo
         self._worker = Worker()
         # also when the interpreter ends, which must not find the thread inside MLX
         weakref.finalize(self, self._worker.close)
         try:
-            self._engine, self.memory = self._worker.call(
-                lambda keep_going: _load(found.path, tokenizer, compat, memory_limit, on_progress, keep_going)
-            )
+            self._engine: Engine = self._worker.call(open_engine)
         except BaseException:
             self._worker.close()
             raise
+        self.memory = self._engine.memory  # bytes of the weights
         self.codec = CodecHandle(self)
 
     @property
@@ -88,11 +111,11 @@ class Synthesizer:
         self,
         text: str,
         *,
-        voice: Voice | str | Path | list | None = None,
+        voice: Voices = None,
         options: Options | None = None,
         on_chunk: Callable[[AudioChunk], None] | None = None,
         cancel: threading.Event | None = None,
-        **overrides,
+        **overrides: Any,
     ) -> Audio:
         """Speak the whole text and return it. `on_chunk` hears of every piece, on the calling thread.
 
@@ -112,11 +135,11 @@ class Synthesizer:
         self,
         text: str,
         *,
-        voice: Voice | str | Path | list | None = None,
+        voice: Voices = None,
         options: Options | None = None,
         cancel: threading.Event | None = None,
         lead: Callable[[], float] | None = None,
-        **overrides,
+        **overrides: Any,
     ) -> Iterator[AudioChunk]:
         """Speak the text piece by piece: the first chunk comes after one frame. Same codes as `say` for the same seed.
 
@@ -126,8 +149,8 @@ class Synthesizer:
         options = (options or Options()).replace(**overrides)
         if not isinstance(text, str):
             raise UsageError(f"the text must be a str, not {type(text).__name__}")
-        voices = [] if voice is None else voice if isinstance(voice, (list, tuple)) else [voice]
-        voices = [_voice(v) for v in voices]
+        given = [] if voice is None else voice if isinstance(voice, (list, tuple)) else [voice]
+        voices = [_voice(v) for v in given]
         for v in voices:
             v.check(self.config)
         _ = self._engine.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
@@ -135,7 +158,7 @@ class Synthesizer:
         work = lambda keep_going: self._engine.speak(text, voices, options, seed, keep_going, lead)
         return self._worker.stream(work, cancel)
 
-    def clone(self, clip, transcript: str, *, name: str = "", cancel: threading.Event | None = None) -> Voice:
+    def clone(self, clip: Clip, transcript: str, *, name: str = "", cancel: threading.Event | None = None) -> Voice:
         """A voice from a clip (a path, or samples float32 [n] or [n, channels] and their rate) and its words."""
         transcript = clean_text(transcript).strip() if isinstance(transcript, str) else ""
         if not has_words(transcript):
@@ -162,7 +185,7 @@ class Synthesizer:
     def __enter__(self) -> Synthesizer:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _whole(self, chunks: list[AudioChunk], options: Options) -> Audio:
@@ -189,7 +212,10 @@ class CodecHandle:
             raise AudioError(f"expected samples of shape [n], n > 0, not {list(samples.shape)}")
         if not np.isfinite(samples).all():
             raise AudioError("the samples hold values that are not numbers (NaN or infinity)")
-        return self._worker.call(lambda keep_going: _finished(codec.encode(samples, keep_going), keep_going), cancel)
+        found: np.ndarray = self._worker.call(
+            lambda keep_going: _finished(codec.encode(samples, keep_going), keep_going), cancel
+        )
+        return found
 
     def decode(self, codes: np.ndarray, chunk: int | None = None, cancel: threading.Event | None = None) -> np.ndarray:
         """codes int32 [num_codebooks, frames] -> samples float32 [frames * frame_samples]. `chunk` frames at a time,
@@ -202,12 +228,13 @@ class CodecHandle:
         if chunk is not None and chunk < 1:
             raise UsageError(f"chunk must be at least 1 frame, not {chunk}")
         codes = np.clip(codes, -1, 2**31 - 1).astype(np.int32)
-        return self._worker.call(
+        found: np.ndarray = self._worker.call(
             lambda keep_going: _finished(codec.decode(codes, chunk, keep_going), keep_going), cancel
         )
+        return found
 
 
-def _voice(voice) -> Voice:
+def _voice(voice: object) -> Voice:
     from .voices.library import VoiceLibrary
 
     if isinstance(voice, Voice):
@@ -219,23 +246,7 @@ def _voice(voice) -> Voice:
     raise UsageError(f"a voice is a Voice, a name or a path, not {type(voice).__name__}")
 
 
-def _load(path, tokenizer, compat, memory_limit, on_progress, keep_going):
-    import mlx.core as mx
-
-    from .networks.load import load_model
-    from .request.run import Engine
-
-    def progress(done, total):
-        if not keep_going():
-            raise Closed("the model was closed while it was being loaded")
-        if on_progress is not None:
-            on_progress(done, total)
-
-    model = load_model(path, tokenizer, compat, memory_limit, progress)
-    return Engine(model), mx.get_active_memory()
-
-
-def _finished(result, keep_going):
+def _finished(result: np.ndarray, keep_going: KeepGoing) -> np.ndarray:
     if not keep_going():
         raise GenerationError("cancelled")
     return result

@@ -17,6 +17,7 @@ from typing import Any
 from .errors import GenerationError, S2Error, UsageError
 
 _END = object()
+KeepGoing = Callable[[], bool]  # asked between two pieces of work: is it still wanted?
 
 
 class Closed(S2Error):
@@ -26,10 +27,12 @@ class Closed(S2Error):
 class Task:
     """One piece of work: a generator function run on the worker, its items read by any thread."""
 
-    def __init__(self, work: Callable[[Callable[[], bool]], Iterator[Any]], cancel: threading.Event | None):
+    def __init__(self, work: Callable[[KeepGoing], Iterator[Any]], cancel: threading.Event | None):
         self.work, self._cancel = work, cancel
         self.abandoned = threading.Event()
-        self.results: queue.SimpleQueue = queue.SimpleQueue()  # unbounded: a slow listener never holds up the model
+        self.results: queue.SimpleQueue[tuple[object, Any]] = (
+            queue.SimpleQueue()
+        )  # unbounded: a slow listener never holds up the model
 
     def cancel(self) -> bool:
         """Set the caller's event; False without one."""
@@ -98,9 +101,7 @@ class Worker:
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
-    def stream(
-        self, work: Callable[[Callable[[], bool]], Iterator[Any]], cancel: threading.Event | None = None
-    ) -> Results:
+    def stream(self, work: Callable[[KeepGoing], Iterator[Any]], cancel: threading.Event | None = None) -> Results:
         """Queue `work(keep_going)`, a generator function; returns its items. `keep_going()` turns False when the caller
         cancels, stops listening, or the worker closes: the work then ends by itself."""
         _refuse_in_a_child_of(self._process)
@@ -112,7 +113,7 @@ class Worker:
             self._requests.put(request)
         return Results(request, self._thread)
 
-    def call(self, function: Callable[[Callable[[], bool]], Any], cancel: threading.Event | None = None) -> Any:
+    def call(self, function: Callable[[KeepGoing], Any], cancel: threading.Event | None = None) -> Any:
         """Run `function(keep_going)` on the worker and return its result."""
         [result] = self.stream(lambda keep_going: iter([function(keep_going)]), cancel)
         return result

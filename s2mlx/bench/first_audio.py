@@ -35,14 +35,14 @@ def main(job: dict) -> dict:
     from s2mlx.codec.codec import CodecStream
     from s2mlx.networks import load
     from s2mlx.networks.dual_ar import DualAR
-    from s2mlx.request import run
+    from s2mlx.request import conversation
 
     cold["imports"] = time.perf_counter() - began
     watch = _Stopwatch()
     for part, owner, name in (
         ("open", load, "open_checkpoint"),
         ("tokenizer", load, "load_tokenizer"),
-        ("prompt", run, "build_prompt"),
+        ("prompt", conversation, "build_prompt"),
         ("prefill", DualAR, "prefill"),
         ("codec", CodecStream, "decode"),
     ):

@@ -23,7 +23,7 @@ _CACHE_BYTES = 512 << 20  # freed buffers that MLX may keep for reuse
 
 
 class Model:
-    """dual_ar is None in a codec-only file, codec None in a file without one; asking for what is absent is an error."""
+    """dual_ar and tokenizer are None in a codec-only file, codec in a file without one: asking for it is an error."""
 
     def __init__(
         self,
@@ -34,13 +34,19 @@ class Model:
         codec: Codec | None,
         packed_bytes: int,
     ):
-        self.path, self.config, self.tokenizer, self.packed_bytes = path, config, tokenizer, packed_bytes
-        self._dual_ar, self._codec = dual_ar, codec
+        self.path, self.config, self.packed_bytes = path, config, packed_bytes
+        self._tokenizer, self._dual_ar, self._codec = tokenizer, dual_ar, codec
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        if self._tokenizer is None:
+            raise self._cannot_speak()
+        return self._tokenizer
 
     @property
     def dual_ar(self) -> DualAR:
         if self.config.slow is None:
-            raise ModelError(f"{self.path.name} holds only a codec: it can encode and decode, not speak")
+            raise self._cannot_speak()
         if self._dual_ar is None:
             raise Closed("the synthesizer is closed")
         return self._dual_ar
@@ -57,6 +63,9 @@ class Model:
         if self.config.codec is None:
             raise ModelError(f"{self.path.name} holds no codec: it cannot make or read sound")
         return self.config.codec
+
+    def _cannot_speak(self) -> ModelError:
+        return ModelError(f"{self.path.name} holds only a codec: it can encode and decode, not speak")
 
     def release(self) -> None:
         """Let go of the weights; the sizes stay known."""

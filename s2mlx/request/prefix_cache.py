@@ -18,13 +18,11 @@ class PrefixCache:
     def __init__(self, max_bytes: int):
         self.max_bytes = max_bytes
         self._entries: OrderedDict[Hashable, KVCache] = OrderedDict()
-        self.hits = 0
 
     def get(self, key: Hashable, prefill: Callable[[], KVCache | None]) -> KVCache | None:
         """The cache of `key`, to be continued (`fork`, `extend`) and not written to. On a miss `prefill()` makes it;
         None (cancelled) is passed on."""
         if key in self._entries:
-            self.hits += 1
             self._entries.move_to_end(key)
             return self._entries[key]
         entry = prefill()

@@ -37,7 +37,7 @@ class Prompt:
     reference_end: int
 
     def __len__(self) -> int:
-        return self.matrix.shape[1]
+        return int(self.matrix.shape[1])
 
 
 def build_prompt(

@@ -85,4 +85,5 @@ class References:
         return self._config.codec.frame_samples / self._config.codec.sample_rate
 
     def _loudness(self, codes: np.ndarray) -> np.ndarray:
-        return np.sqrt(np.square(self._decode(codes).reshape(codes.shape[1], -1)).mean(axis=1))
+        level: np.ndarray = np.sqrt(np.square(self._decode(codes).reshape(codes.shape[1], -1)).mean(axis=1))
+        return level

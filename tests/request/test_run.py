@@ -1,5 +1,6 @@
 """A request on its way: stopped at every step, with a history that outgrows the context, and what it leaves behind."""
 
+import dataclasses
 import gc
 import weakref
 
@@ -12,11 +13,13 @@ from s2mlx.errors import GenerationError, ModelError, S2Error
 from s2mlx.networks.generate import Frame, Generation, generate
 from s2mlx.networks.load import limit_memory, load_model
 from s2mlx.options import Options, Sampling
-from s2mlx.request import run as request_run
+from s2mlx.request import conversation as conversations
+from s2mlx.request import engine as engines
+from s2mlx.request import run as runs
+from s2mlx.request.conversation import Conversation
+from s2mlx.request.engine import Engine, load_engine
 from s2mlx.request.passes import plan_passes
-from s2mlx.request.prompt import Turn
-from s2mlx.request.run import Engine, _RequestRun
-from s2mlx.synthesizer import _load
+from s2mlx.request.run import RequestRun
 from s2mlx.voices import Voice
 from s2mlx.weights.catalog import DEMO, find_model
 from tests import goldens
@@ -90,36 +93,31 @@ def test_cancel_in_the_codec(model):
     assert len(model.codec.decode(codes, 5, patience)) == 15 * 2048 and patience.asked_after == 0
 
 
-def run(model, **options):
-    return _RequestRun(Engine(model), [], Options(**options), 0, lambda: True, None, 1)
-
-
-def turns(n, frames=20):
-    return [Turn(f"Turn {i}.", np.zeros((10, frames), np.int32)) for i in range(n)]
+def after_turns(model, n, frames=20, **options):
+    """A dialogue in which so many turns were said."""
+    conversation = Conversation(model, [], Options(**options))
+    for i in range(n):
+        conversation.remember(f"Turn {i}.", np.zeros((10, frames), np.int32))
+    return conversation
 
 
 def test_history_takes_half_of_the_context_at_most(model):
     [planned] = plan_passes(TEXT)
-    long = run(model)
-    long.history = turns(40)
-    prompt, limit = long._prompt(planned)
+    long = after_turns(model, 40)
+    prompt, limit = long.prompt(planned)
     assert 180 < len(prompt) <= 256 and limit == 512 - len(prompt)
     assert 3 < len(long.history) < 40 and long.history[-1].text == "Turn 39."
 
 
 def test_history_leaves_the_frames_that_were_asked_for(model):
     [planned] = plan_passes(TEXT)
-    roomy = run(model, max_frames=400)
-    roomy.history = turns(5)
-    prompt, limit = roomy._prompt(planned)
+    prompt, limit = after_turns(model, 5, max_frames=400).prompt(planned)
     assert len(prompt) <= 112 and limit == 400
 
 
 def test_a_long_dialogue_is_not_tokenized_again_and_again(model, monkeypatch):
-    from s2mlx.request import run as request_run
-
-    built, build = [], request_run.build_prompt
-    monkeypatch.setattr(request_run, "build_prompt", lambda *a: built.append(1) or build(*a))
+    built, build = [], conversations.build_prompt
+    monkeypatch.setattr(conversations, "build_prompt", lambda *a: built.append(1) or build(*a))
     text = "".join(f"<|speaker:{i % 2}|>Turn {i}." for i in range(40))
     chunks, codes = say(Engine(model), text, [], Options(max_frames=10, min_frames=10))
     assert codes.shape[1] == 400 and len(built) <= 2 * 40
@@ -143,7 +141,7 @@ def test_a_turn_goes_on_where_the_last_one_ended(model, voice, monkeypatch):
     chunks, codes = say(Engine(model), text, [voice], options)
     whole = chunks[-1].stats.prompt_tokens
     going_on, fed[:] = sum(fed), []
-    monkeypatch.setattr(_RequestRun, "seen", property(lambda self: None, lambda self, value: None), raising=False)
+    monkeypatch.setattr(RequestRun, "seen", property(lambda self: None, lambda self, value: None), raising=False)
     assert np.array_equal(say(Engine(model), text, [voice], options)[1], codes)
     assert going_on < 0.4 * sum(fed) and whole > sum(fed)
 
@@ -186,8 +184,8 @@ def test_later_passes_cut_a_limit_to_the_room_they_have(model):
     """Their text may be longer, or the first pass their reference: what was asked for fitted the first."""
     first, second, *_ = plan_passes(LONG)
     with pytest.raises(GenerationError, match="do not fit"):
-        run(model, max_frames=400)._prompt(first)
-    prompt, limit = run(model, max_frames=400)._prompt(second)
+        after_turns(model, 0, max_frames=400).prompt(first)
+    prompt, limit = after_turns(model, 0, max_frames=400).prompt(second)
     assert limit == 512 - len(prompt)
 
 
@@ -195,13 +193,42 @@ def test_later_passes_cut_a_limit_to_the_room_they_have(model):
 def test_a_pass_that_fills_the_context_is_no_reference(tmp_path, monkeypatch, frames, borrowed):
     model = load_model(make_model(tmp_path / "m.gguf", layers=1, fast_layers=1, context=2048), TOKENIZER)
     voices = []
-    build = request_run.build_prompt
+    build = conversations.build_prompt
     monkeypatch.setattr(
-        request_run, "build_prompt", lambda t, c, text, v, *h: voices.append(len(v)) or build(t, c, text, v, *h)
+        conversations, "build_prompt", lambda t, c, text, v, *h: voices.append(len(v)) or build(t, c, text, v, *h)
     )
     say(Engine(model), LONG, [], Options(max_frames=frames, min_frames=frames))
     tried, *used = voices[1:]
     assert voices[0] == 0 and tried == 1 and set(used) == {int(borrowed)}
+
+
+def test_a_kept_reference_changes_nothing(model, voice, monkeypatch):
+    """It is read once; what is said is the same."""
+    fed, prefill = [], type(model.dual_ar).prefill
+    monkeypatch.setattr(
+        type(model.dual_ar),
+        "prefill",
+        lambda self, matrix, *a: fed.append(matrix.shape[1]) or prefill(self, matrix, *a),
+    )
+    engine, options = Engine(model), Options(max_frames=20)
+    (_, cold), cost = say(engine, TEXT, [voice], options), sum(fed)
+    fed.clear()
+    (_, warm) = say(engine, TEXT, [voice], options)
+    np.testing.assert_array_equal(cold, warm)
+    assert sum(fed) < cost - voice.frames
+
+
+def test_prefixes_are_bounded(model, voice):
+    engine, options = Engine(model), Options(max_frames=2)
+    say(engine, TEXT, [voice], options)
+    prefixes, one = engine.prefixes, engine.prefixes.nbytes
+    prefixes.max_bytes = 2 * one
+    for i in range(5):
+        say(engine, TEXT, [dataclasses.replace(voice, transcript=f"{voice.transcript} {i}")], options)
+        assert prefixes.nbytes <= 2 * one
+    prefixes.max_bytes = one - 1
+    say(engine, TEXT, [dataclasses.replace(voice, transcript="yet another one")], options)
+    assert len(prefixes) == 0
 
 
 def test_passes_that_are_over_leave_nothing_behind(model, voice):
@@ -217,16 +244,16 @@ def test_passes_that_are_over_leave_nothing_behind(model, voice):
 def test_how_many_passes_run_at_once_is_the_machine_s_to_say(model, monkeypatch):
     held = mx.get_active_memory()
     for lanes, wanted in ((0.5, 1), (2.5, 2), (3.5, 3), (1000, 4)):
-        memory = held + int(2 * lanes * model.dual_ar.kv_bytes(request_run._PASS))
-        monkeypatch.setattr(request_run, "machine_memory", lambda: memory)
-        monkeypatch.setattr(request_run.mx, "get_active_memory", lambda: held)
-        assert request_run.default_batch(model) == wanted
+        memory = held + int(2 * lanes * model.dual_ar.kv_bytes(engines.PASS_POSITIONS))
+        monkeypatch.setattr(engines, "machine_memory", lambda: memory)
+        monkeypatch.setattr(engines.mx, "get_active_memory", lambda: held)
+        assert engines.default_batch(model) == wanted
 
 
 def test_a_book_is_prepared_as_it_is_spoken(model, voice, monkeypatch):
     """Not all of it before the next frame: a listener would hear a hole, and a cancel would wait."""
-    built, build = [], request_run.build_prompt
-    monkeypatch.setattr(request_run, "build_prompt", lambda *a: built.append(1) or build(*a))
+    built, build = [], conversations.build_prompt
+    monkeypatch.setattr(conversations, "build_prompt", lambda *a: built.append(1) or build(*a))
     stream = Engine(model).speak(LONG * 30, [voice], Options(max_frames=4, min_frames=4, batch=2), 7, lambda: True)
     first = next(stream)
     assert first.parts > 20 and len(built) <= 3
@@ -245,7 +272,7 @@ def _in_memory() -> int:
 
 
 def test_the_model_waits_for_a_listener_who_is_far_behind(model, monkeypatch):
-    monkeypatch.setattr(request_run, "_POLL", 0.001)
+    monkeypatch.setattr(runs, "POLL", 0.001)
     ahead = iter([0.0] * 12 + [601.0] * 5 + [0.0] * 10**6)
     asked = []
     chunks = list(
@@ -285,7 +312,7 @@ def test_loading_stops_when_nobody_waits_for_it(tmp_path):
     path = make_model(tmp_path / "m.gguf")
     asked = []
     with pytest.raises(S2Error, match="closed"):
-        _load(path, TOKENIZER, None, None, None, lambda: bool(asked.append(1)))
+        load_engine(path, TOKENIZER, None, None, None, lambda: bool(asked.append(1)))
     assert len(asked) == 1
 
 
@@ -323,8 +350,8 @@ def test_names_that_mean_no_model(tmp_path, monkeypatch):
 def test_a_model_may_follow_the_beginning_of_a_reference_only(tmp_path, monkeypatch):
     path = make_model(tmp_path / "m.gguf", metadata={"s2mlx.speech.reference_seconds": 2.0})
     voices = []
-    build = request_run.build_prompt
-    monkeypatch.setattr(request_run, "build_prompt", lambda *a: voices.extend(a[3]) or build(*a))
+    build = conversations.build_prompt
+    monkeypatch.setattr(conversations, "build_prompt", lambda *a: voices.extend(a[3]) or build(*a))
     with s2mlx.load(path, tokenizer=goldens.GOLDEN / "tokenizer.json") as tts:
         frames = round(3 * tts.sample_rate / tts.frame_samples)
         codes = np.random.default_rng(0).integers(0, 256, (10, frames))
@@ -338,8 +365,8 @@ def test_a_model_may_ask_for_short_passes_and_single_speakers(tmp_path, monkeypa
     """Keys of a small model: passes of 3 seconds; turns without tags and history, each in its speaker's voice."""
     path = make_model(tmp_path / "m.gguf", metadata={"s2mlx.speech.pass_seconds": 3.0, "s2mlx.speech.dialogue": False})
     prompts = []
-    build = request_run.build_prompt
-    monkeypatch.setattr(request_run, "build_prompt", lambda *a: prompts.append(a[2:]) or build(*a))
+    build = conversations.build_prompt
+    monkeypatch.setattr(conversations, "build_prompt", lambda *a: prompts.append(a[2:]) or build(*a))
     with s2mlx.load(path, tokenizer=goldens.GOLDEN / "tokenizer.json") as tts:
         assert tts.config.pass_seconds == 3.0
         text = "One short sentence stands here. " * 4
@@ -389,8 +416,8 @@ def test_what_had_ended_behind_a_cancelled_pass_is_kept(model, voice, monkeypatc
         yield 0, Frame(None, "stop")
         yield 1, Frame(None, "cancelled")
 
-    monkeypatch.setattr(request_run, "generate_batch", scripted)
-    monkeypatch.setattr(request_run._RequestRun, "_width", lambda self: 3)
+    monkeypatch.setattr(runs, "generate_batch", scripted)
+    monkeypatch.setattr(RequestRun, "width", lambda self: 3)
     chunks = list(Engine(model).speak(3 * LONG, [voice], Options(), 7, lambda: True, lead))
     whole = [chunk.part for chunk in chunks if chunk.finish_reason == "stop"]
     assert whole == kept and [c.part for c in chunks if c.finish_reason == "cancelled"] == [1]

@@ -1,0 +1,51 @@
+"""What a request has said so far and in whose voices: the prompt of each pass, as long as the context has room."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..networks.generate import check_room
+from ..networks.load import Model
+from ..options import Options
+from ..text.marks import SPEAKER_TAG
+from ..voices.voice import Voice
+from .passes import PlannedPass
+from .prompt import Prompt, Turn, build_prompt
+
+
+class Conversation:
+    """voices: the references of speakers 0, 1, ...; history: the turns of a dialogue so far, oldest first."""
+
+    def __init__(self, model: Model, voices: list[Voice], options: Options):
+        self.voices, self.history = voices, list[Turn]()
+        self._model, self._config, self._max_frames = model, model.config, options.max_frames
+
+    def prompt(self, planned: PlannedPass) -> tuple[Prompt, int]:
+        """The prompt with as much history as leaves half of the context and the frames asked for, and the frame limit.
+
+        What does not fit is forgotten for good: a long dialogue would otherwise be tokenized again and again."""
+        context, text, voices = self._config.context_length, planned.text, self.voices
+        if not self._config.dialogue:
+            speaker = planned.speaker or 0
+            text, voices = SPEAKER_TAG.sub("", text).strip(), voices[speaker : speaker + 1]
+        room = min(context // 2, context - (self._max_frames or 0))
+        while True:
+            prompt = build_prompt(self._model.tokenizer, self._config, text, voices, self.history)
+            if not self.history or len(prompt) <= room:
+                asked = self._max_frames
+                if planned.index and asked is not None:  # what fitted the first pass is cut to fit a longer prompt
+                    asked = max(1, min(asked, context - len(prompt)))
+                return prompt, check_room(len(prompt), asked, context)
+            self.history.pop(0)
+
+    def remember(self, text: str, codes: np.ndarray) -> None:
+        """A turn of a dialogue that was spoken: codes int32 [num_codebooks, frames]."""
+        self.history.append(Turn(text, codes))
+
+    def borrow_voice(self, text: str, codes: np.ndarray, passes: list[PlannedPass]) -> None:
+        """Speak `passes` in the voice of what was said, if that leaves half of the context to each of them."""
+        voices = [Voice(codes, text, self._model.codec_config.sample_rate, self._config.codebook_size)]
+        longest = max(passes, key=lambda p: len(p.text))
+        prompt = build_prompt(self._model.tokenizer, self._config, longest.text, voices)
+        if len(prompt) <= self._config.context_length // 2:
+            self.voices = voices

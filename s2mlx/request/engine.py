@@ -1,0 +1,102 @@
+"""A loaded model and what it keeps from one request to the next: prefilled beginnings of prompts, shortened voices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import mlx.core as mx
+import numpy as np
+
+from ..networks.load import Model, load_model
+from ..options import DEFAULT_BATCH, Options
+from ..results import AudioChunk
+from ..text.marks import SPEAKER_TAG, TAG
+from ..text.words import has_words
+from ..voices.voice import Voice
+from ..weights.storage import machine_memory
+from ..worker import Closed
+from .passes import plan_passes
+from .prefix_cache import PrefixCache
+from .reference import References
+from .run import RequestRun
+from .schedule import PIECES
+
+_PREFIX_BYTES = 512 << 20
+_ASCII_WORD = re.compile(r"\b[A-Za-z0-9]+\b")
+PASS_POSITIONS = 1536  # of a pass and its prompt: half a minute of speech in an average voice
+
+
+class Engine:
+    """What a loaded model needs to serve requests, one at a time."""
+
+    def __init__(self, model: Model):
+        self.model, self.memory = model, mx.get_active_memory()  # bytes
+        self.prefixes = PrefixCache(_PREFIX_BYTES)
+        # a codec may be absent: it is asked for when there is something to cut
+        self.references = References(model.config, lambda codes: model.codec.decode(codes))
+
+    def speak(
+        self,
+        text: str,
+        voices: list[Voice],
+        options: Options,
+        seed: int,
+        keep_going: Callable[[], bool],
+        lead: Callable[[], float] | None = None,
+    ) -> Iterator[AudioChunk]:
+        """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says."""
+        passes = plan_passes(text, self.model.config.pass_seconds, self._can_say)
+        voices = [self.references.fit(voice) for voice in voices]
+        run = RequestRun(
+            self.model, self.prefixes, voices, options, seed, keep_going, lead, len(passes), default_batch(self.model)
+        )
+        return run.chunks(passes)
+
+    def _can_say(self, words: str) -> bool:
+        """Whether anything of a pass is heard; without a word the model would speak those of its voice's clip."""
+        tags = self.model.config.tags
+        if not has_words(words, tags):
+            return False
+        words = (SPEAKER_TAG if tags else TAG).sub("", words)
+        # A tokenizer may have nothing for whole scripts. For ASCII each has; a book of it need not be read here.
+        return _ASCII_WORD.search(words) is not None or bool(self.model.tokenizer.encode(words))
+
+    def warm_up(self, keep_going: Callable[[], bool]) -> None:
+        """Every kind of step and every size of piece that speaking takes, once."""
+        for _ in self.speak("Hello.", [], Options(max_frames=2, min_frames=2), 0, keep_going):
+            pass
+        for frames in PIECES:
+            if keep_going():
+                self.model.codec.stream().decode(np.zeros((self.model.config.num_codebooks, frames), np.int32))
+
+    def release(self) -> None:
+        """Let go of the weights and the kept prefixes."""
+        self.model.release()
+        self.prefixes.clear()
+
+
+def load_engine(
+    path: Path,
+    tokenizer: Path | None,
+    compat: str | None,
+    memory_limit: int | None,
+    on_progress: Callable[[int, int], None] | None,
+    keep_going: Callable[[], bool],
+) -> Engine:
+    """The engine of the model at `path`: see `load_model`. `Closed` as soon as `keep_going()` says no."""
+
+    def progress(done: int, total: int) -> None:
+        if not keep_going():
+            raise Closed("the model was closed while it was being loaded")
+        if on_progress is not None:
+            on_progress(done, total)
+
+    return Engine(load_model(path, tokenizer, compat, memory_limit, progress))
+
+
+def default_batch(model: Model) -> int:
+    """How many passes to run at once on this machine: as many as half of the memory that the weights leave can hold."""
+    spare = (machine_memory() - mx.get_active_memory()) // 2
+    return max(1, min(DEFAULT_BATCH, spare // model.dual_ar.kv_bytes(PASS_POSITIONS)))

@@ -1,0 +1,67 @@
+"""The frames of one pass on their way to sound: they wait until a piece is worth a decode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..audio.stretch import TimeStretch
+from ..codec.codec import Codec
+from ..networks.generate import Frame
+from ..options import Options
+from ..results import CANCELLED, AudioChunk
+from .passes import PlannedPass
+from .schedule import Schedule, largest_piece
+
+# (pass, codes int32 [num_codebooks, frames], samples float32 [n], why it ended or None) -> chunk
+MakeChunk = Callable[[PlannedPass, np.ndarray, np.ndarray, str | None], AudioChunk]
+
+
+class PassSound:
+    """lead: seconds of sound the listener still has, see `Schedule`. chunk: numbers and counts what is given out."""
+
+    def __init__(
+        self,
+        planned: PlannedPass,
+        codec: Codec,
+        options: Options,
+        lead: Callable[[], float] | None,
+        chunk: MakeChunk,
+    ):
+        sizes = codec.config
+        self._planned, self._chunk, self._books = planned, chunk, sizes.num_codebooks
+        self._stream, self._schedule = codec.stream(), Schedule(sizes.frame_samples / sizes.sample_rate, lead)
+        self._stretch = TimeStretch(options.rate, sizes.sample_rate)
+        self._pause = sizes.sample_rate * options.pause_ms // 1000 if planned.pause_after else 0
+        self._waiting: list[np.ndarray] = []
+
+    def take(self, frame: Frame) -> Iterator[AudioChunk]:
+        """The next frame of the pass, or its end; what sounds now comes out."""
+        if frame.codes is None:
+            assert frame.finish_reason is not None
+            yield self.last(frame.finish_reason)
+            return
+        self._waiting.append(frame.codes)
+        while frames := self._schedule.take(len(self._waiting)):
+            piece = self._first(frames)
+            yield self._chunk(self._planned, piece, self._decode(piece), None)
+
+    def last(self, reason: str) -> AudioChunk:
+        """The end of the pass. Who cancels does not wait for a decode: frames that are no sound yet are dropped."""
+        if reason == CANCELLED:
+            self._waiting.clear()
+        codes, samples = [self._first(0)], [np.zeros(0, np.float32)]
+        while self._waiting:
+            codes.append(self._first(largest_piece(len(self._waiting))))
+            samples.append(self._decode(codes[-1]))
+        if reason != CANCELLED:
+            samples += [self._stretch.finish(), np.zeros(self._pause, np.float32)]
+        return self._chunk(self._planned, np.concatenate(codes, axis=1), np.concatenate(samples), reason)
+
+    def _decode(self, codes: np.ndarray) -> np.ndarray:
+        return self._stretch.add(self._stream.decode(codes))
+
+    def _first(self, frames: int) -> np.ndarray:
+        codes, self._waiting = self._waiting[:frames], self._waiting[frames:]
+        return np.stack(codes, axis=1) if codes else np.zeros((self._books, 0), np.int32)
