@@ -105,3 +105,8 @@ def _duplicate(source: Path, target: Path) -> None:
         os.link(source, target)
     except OSError:
         write_bytes(target, source.read_bytes(), private=True)
+
+
+def is_path(spec: str) -> bool:
+    """Does a user mean a file, rather than the name of a saved voice?"""
+    return os.sep in spec or spec.endswith(SUFFIX)

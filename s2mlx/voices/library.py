@@ -29,7 +29,7 @@ from ..files import folders
 from ..files.atomic import write_bytes
 from ..files.locks import locked
 from ..files.private import private_folder
-from .files import CLIP, VOICE, VoiceFiles, clip_beside, clip_of_file, is_bare, stem
+from .files import CLIP, VOICE, VoiceFiles, clip_beside, clip_of_file, is_bare, is_path, stem
 from .names import check_name, key, listed, printable
 from .trash import RemovedVoice, Trash
 from .voice import SUFFIX, Voice
@@ -341,11 +341,6 @@ def _write_clip(path: Path, samples: np.ndarray, rate: int) -> None:
         write_audio(path, samples, rate, private=True)
     except AudioError as fault:
         raise fault.__cause__ if isinstance(fault.__cause__, OSError) else fault
-
-
-def is_path(spec: str) -> bool:
-    """Does a user mean a file, rather than the name of a saved voice?"""
-    return os.sep in spec or spec.endswith(SUFFIX)
 
 
 def _builtin() -> list[Path]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from ..hardware.backend import OutputStream
+
 
 class Held:
     """The device takes its frames at `rate` from the first write on; its buffer is `latency` seconds long."""
@@ -31,3 +35,10 @@ class Held:
     def speech_seconds(self, now: float) -> float:
         """Until the last speech written has been heard."""
         return max(0.0, self._speech_ends - now)
+
+
+class OpenDevice(NamedTuple):
+    """The open device, and what it has been given and not sounded yet."""
+
+    stream: OutputStream
+    held: Held

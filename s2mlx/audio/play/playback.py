@@ -8,35 +8,25 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ...errors import AudioError, DeviceError
-from ..hardware.backend import Backend, OutputStream, RateRefused
+from ..hardware.backend import Backend, RateRefused
 from ..hardware.devices import Device
 from ..hardware.watchdog import Watchdog
 from ..rates import StreamResampler
-from .held import Held
+from .held import Held, OpenDevice
 from .line import Line
 from .pacing import MARGIN, Pace
 
 _T = TypeVar("_T")
-
 BLOCK_SECONDS = 0.02  # written at a time: what a stop has to wait for at most, if the device takes it at once
 _AHEAD = 1.0  # s converted to the device's rate in advance
 _KEEP = 2.0  # s kept of what was played, for going back over what a pause drops
-
-
 _Next = tuple[np.ndarray | None, bool, float | None]  # block to write, is it speech, wait so long if there is none
-
-
-class _Output(NamedTuple):
-    """The open device, and what it has been given and not sounded yet."""
-
-    stream: OutputStream
-    held: Held
 
 
 class Playback:
@@ -50,19 +40,17 @@ class Playback:
         on_event: Callable[[str], None] = lambda name: None,
         on_news: Callable[[], None] = lambda: None,
     ):
-        self.rate = rate
-        self.backend = backend
+        self.rate, self.backend = rate, backend
         self.changed = threading.Condition()  # also the lock of everything below
         self.device: Device | None = None  # once found
         self.device_rate: float = rate
         self.underruns = 0
         self._query, self._on_event, self._on_news = device, on_event, on_news
-        self._output: _Output | None = None
+        self._output: OpenDevice | None = None
         self._error: DeviceError | None = None
         self._busy_since: float | None = None  # a device call is running since
         self._watchdog = Watchdog(backend.clock)
-        self._abort_wanted = False
-        self._pace = Pace()
+        self._abort_wanted, self._pace = False, Pace()
         self._underflows = 0  # the device's own count, as last seen
         self._reset()
 
@@ -247,7 +235,7 @@ class Playback:
         self._busy_since = None
         return result
 
-    def _open(self) -> _Output:
+    def _open(self) -> OpenDevice:
         device = self.device = self.backend.find_output(self._query)
         rate = self.rate
         try:
@@ -256,10 +244,10 @@ class Playback:
             rate = device.default_rate
             stream = self.backend.open_output(device, rate)
         with self.changed:
-            self._output, self.device_rate = _Output(stream, Held(rate, stream.latency)), rate
+            self._output, self.device_rate = OpenDevice(stream, Held(rate, stream.latency)), rate
             return self._output
 
-    def _next(self, output: _Output, events: list[str]) -> _Next:
+    def _next(self, output: OpenDevice, events: list[str]) -> _Next:
         if self._paused or self._done:
             return None, False, None
         size = max(1, round(BLOCK_SECONDS * self.device_rate))
@@ -293,7 +281,7 @@ class Playback:
         self._playing, self._dry = False, True
         return None, False, 0
 
-    def _end(self, output: _Output, size: int, now: float, events: list[str]) -> _Next:
+    def _end(self, output: OpenDevice, size: int, now: float, events: list[str]) -> _Next:
         """Behind the last speech: silence that pushes it out of the device, then the moment when it has been heard."""
         if self._began and self._tail < output.stream.latency * self.device_rate:
             return np.zeros(size, np.float32), False, 0
@@ -306,7 +294,9 @@ class Playback:
         events.append("finished")
         return None, False, None
 
-    def _wrote(self, output: _Output, wanted: int, taken: int, speech: bool, before: float, events: list[str]) -> None:
+    def _wrote(
+        self, output: OpenDevice, wanted: int, taken: int, speech: bool, before: float, events: list[str]
+    ) -> None:
         now, underflows = self.backend.clock(), output.stream.underflows
         flagged, self._underflows = underflows - self._underflows, underflows
         if speech and flagged and self._line.cursor > wanted:  # before the first block the device was idle
