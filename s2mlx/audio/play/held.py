@@ -37,7 +37,7 @@ class Held:
         return max(0.0, self._speech_ends - now)
 
 
-class OpenDevice(NamedTuple):
+class Opened(NamedTuple):
     """The open device, and what it has been given and not sounded yet."""
 
     stream: OutputStream

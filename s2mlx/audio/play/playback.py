@@ -18,7 +18,7 @@ from ..hardware.backend import Backend, RateRefused
 from ..hardware.devices import Device
 from ..hardware.watchdog import Watchdog
 from ..rates import StreamResampler
-from .held import Held, OpenDevice
+from .held import Held, Opened
 from .line import Line
 from .pacing import MARGIN, Pace
 
@@ -46,7 +46,7 @@ class Playback:
         self.device_rate: float = rate
         self.underruns = 0
         self._query, self._on_event, self._on_news = device, on_event, on_news
-        self._output: OpenDevice | None = None
+        self._output: Opened | None = None
         self._error: DeviceError | None = None
         self._busy_since: float | None = None  # a device call is running since
         self._watchdog = Watchdog(backend.clock)
@@ -235,7 +235,7 @@ class Playback:
         self._busy_since = None
         return result
 
-    def _open(self) -> OpenDevice:
+    def _open(self) -> Opened:
         device = self.device = self.backend.find_output(self._query)
         rate = self.rate
         try:
@@ -244,10 +244,10 @@ class Playback:
             rate = device.default_rate
             stream = self.backend.open_output(device, rate)
         with self.changed:
-            self._output, self.device_rate = OpenDevice(stream, Held(rate, stream.latency)), rate
+            self._output, self.device_rate = Opened(stream, Held(rate, stream.latency)), rate
             return self._output
 
-    def _next(self, output: OpenDevice, events: list[str]) -> _Next:
+    def _next(self, output: Opened, events: list[str]) -> _Next:
         if self._paused or self._done:
             return None, False, None
         size = max(1, round(BLOCK_SECONDS * self.device_rate))
@@ -281,7 +281,7 @@ class Playback:
         self._playing, self._dry = False, True
         return None, False, 0
 
-    def _end(self, output: OpenDevice, size: int, now: float, events: list[str]) -> _Next:
+    def _end(self, output: Opened, size: int, now: float, events: list[str]) -> _Next:
         """Behind the last speech: silence that pushes it out of the device, then the moment when it has been heard."""
         if self._began and self._tail < output.stream.latency * self.device_rate:
             return np.zeros(size, np.float32), False, 0
@@ -294,9 +294,7 @@ class Playback:
         events.append("finished")
         return None, False, None
 
-    def _wrote(
-        self, output: OpenDevice, wanted: int, taken: int, speech: bool, before: float, events: list[str]
-    ) -> None:
+    def _wrote(self, output: Opened, wanted: int, taken: int, speech: bool, before: float, events: list[str]) -> None:
         now, underflows = self.backend.clock(), output.stream.underflows
         flagged, self._underflows = underflows - self._underflows, underflows
         if speech and flagged and self._line.cursor > wanted:  # before the first block the device was idle
