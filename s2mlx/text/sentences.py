@@ -19,11 +19,13 @@ class Strength(enum.IntEnum):
     """How well a text bears a break. From SENTENCE up a pause may be heard there."""
 
     GRAPHEME = 0
-    ANY_SPACE = 1  # after an abbreviation, between groups of digits
+    ANY_SPACE = 1  # after an abbreviation, between groups of digits, a word or two behind a tag
     SPACE = 2
-    CLAUSE = 3
-    SENTENCE = 4
-    PARAGRAPH = 5
+    PHRASE = 3  # before words that belong together
+    OPENER = 4  # where a clause begins, unmarked
+    CLAUSE = 5
+    SENTENCE = 6
+    PARAGRAPH = 7
 
 
 _NEWLINE = r"(?:\r\n|[\n\r\x85\u2028\u2029])"
@@ -87,26 +89,31 @@ def sentence_breaks(text: str) -> dict[int, Strength]:
 
 
 def clings(text: str, at: int) -> bool:
-    """Whether the character at `at` continues the one before: a mark, a joiner, what stands behind a virama, the second
+    """Whether the character at `at` continues the one before: a mark, a joiner, a letter behind a virama, the second
     half of a line end."""
-    joined = at > 0 and unicodedata.combining(text[at - 1]) == _VIRAMA
+    joined = at > 0 and unicodedata.combining(text[at - 1]) == _VIRAMA and text[at : at + 1].isalpha()
     return joined or _CLINGS.match(text, at) is not None or text[at - 1 : at + 1] == "\r\n"
 
 
 def _with_words(text: str, breaks: dict[int, Strength]) -> dict[int, Strength]:
-    """Without the breaks that would leave a sentence of punctuation alone."""
+    """Without the breaks that would leave a sentence of punctuation, or of tags, alone."""
     kept: dict[int, Strength] = {}
     begin = last = 0
+    tagged = False
     for at in [*sorted(breaks), len(text)]:
-        silent = not has_words(text[last:at])  # and so is [begin, last)
+        silent = not has_words(text[last:at], tags=False)  # and so is [begin, last)
+        tagged |= silent and has_words(text[last:at])
+        turn_begins, turn_ends = begin == 0 or SPEAKER_TAG.match(text, begin), SPEAKER_TAG.match(text, at)
         last = at
-        if silent:
-            if begin == 0 or SPEAKER_TAG.match(text, begin):
-                continue  # goes with what follows
+        if silent and tagged and turn_ends and turn_begins:
+            pass  # a turn of its own
+        elif silent and (turn_begins or (tagged and not turn_ends and at < len(text))):
+            continue  # goes with what follows
+        elif silent:
             del kept[begin]  # goes with what is before
         if at < len(text):
             kept[at] = breaks[at]
-        begin = at
+        begin, tagged = at, False
     return kept
 
 

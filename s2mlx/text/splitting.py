@@ -1,7 +1,8 @@
 """A text cut into the passes in which it is spoken.
 
 Sentences are put together as evenly as the limit allows. A sentence that is longer than a pass is cut where it bears it
-best: at the ends of clauses, then between words, then between the characters a reader sees.
+best: at the ends of clauses, where an unmarked clause or phrase begins, then between words, then between the characters
+a reader sees. A `[tag]` stays with the words behind it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 import regex
 
 from ..errors import UsageError
+from .clauses import clause_starts, phrase_starts
 from .marks import SPEAKER_TAG, TAG, inside_tags, spell_speakers
 from .pace import cumulative_seconds
 from .sentences import Strength, clings, sentence_breaks
@@ -24,10 +26,14 @@ _COST = {
     Strength.PARAGRAPH: 0.0,
     Strength.SENTENCE: 0.05,
     Strength.CLAUSE: 3.0,
+    Strength.OPENER: 4.0,
+    Strength.PHRASE: 6.0,
     Strength.SPACE: 8.0,
     Strength.ANY_SPACE: 12.0,
     Strength.GRAPHEME: 20.0,
 }
+_TAGGED = 1.2  # seconds, three or four words: so far behind a tag a cut is rather made before it
+_CHOOSY = (Strength.SPACE, Strength.PHRASE, Strength.OPENER)
 _CHOICES = 40  # places considered in one pass, below the level of sentences
 _CLAUSE = regex.compile(
     r"""
@@ -108,6 +114,7 @@ class _Plan:
         self._text, self._limit = text, max_seconds
         self._seconds = cumulative_seconds(text)
         self._inside = inside_tags(text)
+        self._tag_ends = [tag.end() for tag in TAG.finditer(text)]
         self._strength = sentence_breaks(text)
         self._sentences = sorted(self._strength)
 
@@ -142,7 +149,8 @@ class _Plan:
 
     def _places(self, begin: int, end: int) -> Iterable[int]:
         """Breaks to choose from: sentence ends, and weaker ones inside what is longer than a pass."""
-        levels = [self._clauses, self._spaces, self._any_spaces, self._graphemes]
+        levels = [self._clauses, self._openers, self._phrases, self._spaces, self._any_spaces]
+        levels += [self._graphemes, self._any_graphemes, self._tags]
         yield from self._finer(begin, end, self._sentence_ends(begin, end), levels)
 
     def _finer(self, begin: int, end: int, places: list[int], levels: list) -> Iterable[int]:
@@ -157,14 +165,42 @@ class _Plan:
         for at in places:
             close = self._length(last, at) < self._limit / _CHOICES  # more choice would cost time and gain nothing
             if begin < at < end and not close and not self._inside[at] and not clings(self._text, at):
+                if self._behind_tag(at) or (strength in _CHOOSY and self._near_tag(at)):
+                    continue
                 self._strength.setdefault(at, strength)
                 kept.append(at)
                 last = at
         return kept
 
+    def _behind_tag(self, at: int) -> bool:
+        """Whether a cut here would part a tag from the words it is for."""
+        tag_end = self._last_tag_end(at)
+        return tag_end is not None and not has_words(self._text[tag_end:at], tags=False)
+
+    def _near_tag(self, at: int) -> bool:
+        """Whether a cut here would leave a tag only the first few of its words; they end where another tag begins."""
+        tag_end = self._last_tag_end(at)
+        return (
+            tag_end is not None
+            and not TAG.match(self._text, at)
+            and self._length(tag_end, at) < min(_TAGGED, self._limit / 4)
+        )
+
+    def _last_tag_end(self, at: int) -> int | None:
+        before = bisect_right(self._tag_ends, at)
+        return self._tag_ends[before - 1] if before else None
+
     def _clauses(self, begin: int, end: int) -> list[int]:
         places = (m.end() for m in _CLAUSE.finditer(self._text, begin, end) if not self._after_short_word(m.end()))
         return self._usable(places, begin, end, Strength.CLAUSE)
+
+    def _openers(self, begin: int, end: int) -> list[int]:
+        places = (at for at in clause_starts(self._text, begin, end) if not self._after_short_word(at))
+        return self._usable(places, begin, end, Strength.OPENER)
+
+    def _phrases(self, begin: int, end: int) -> list[int]:
+        places = (at for at in phrase_starts(self._text, begin, end) if not self._after_short_word(at))
+        return self._usable(places, begin, end, Strength.PHRASE)
 
     def _spaces(self, begin: int, end: int) -> list[int]:
         places = (
@@ -178,7 +214,17 @@ class _Plan:
         return self._usable((m.end() for m in _SPACE.finditer(self._text, begin, end)), begin, end, Strength.ANY_SPACE)
 
     def _graphemes(self, begin: int, end: int) -> list[int]:
+        pieces = (m.end() for m in _PIECE.finditer(self._text, begin, end))
+        return self._usable((at for at in pieces if not self._near_tag(at)), begin, end, Strength.GRAPHEME)
+
+    def _any_graphemes(self, begin: int, end: int) -> list[int]:
         return self._usable((m.end() for m in _PIECE.finditer(self._text, begin, end)), begin, end, Strength.GRAPHEME)
+
+    def _tags(self, begin: int, end: int) -> list[int]:
+        """Between tags of which so many follow each other that no words are near."""
+        tags = list(TAG.finditer(self._text, begin, end))
+        chained = (b.start() for a, b in zip(tags, tags[1:]) if not self._text[a.end() : b.start()].strip())
+        return [at for at in chained if not clings(self._text, at)]
 
     def _after_short_word(self, at: int) -> bool:
         """Whether a full stop stands before this place that ends no sentence: that of "Dr.", "U.S.", an initial."""
