@@ -1,8 +1,9 @@
-"""Serve speech over HTTP: what speaks OpenAI's text-to-speech API can use this model by its address."""
+"""Serve speech over HTTP: what speaks OpenAI's text-to-speech API, or Wyoming, can use this model by its address."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import re
 import threading
@@ -37,6 +38,9 @@ POST /v1/audio/speech with JSON:
 Other fields, instructions among them, are left aside; the header S2mlx-Ignored of the answer names them, S2mlx-Seed
 has the seed.
 GET /v1/models, /v1/audio/models, /v1/audio/voices, /health. A client that closes the connection ends its request.
+
+For Home Assistant: s2mlx serve --wyoming 0.0.0.0:10200, then its Wyoming integration with this machine's address. The
+protocol has no key: with --api-key, --wyoming wants the address in it before others than this machine get in.
 """
 
 
@@ -72,6 +76,13 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="refuse fields and names of models that mean nothing here, rather than leave them aside with a note",
     )
+    parser.option(
+        "--wyoming",
+        type=_wyoming,
+        metavar="[ADDRESS:]PORT",
+        help="speak Wyoming too, for Home Assistant (10200 is usual, 0 takes a free port), at --host or at ADDRESS; "
+        'needs pip install "s2mlx[wyoming]"',
+    )
     model.add_options(parser)
     references.add_one_voice(parser, "who speaks for clients that name no voice, or one of OpenAI's")
     model.add_manners(parser)
@@ -83,10 +94,19 @@ def run(args: argparse.Namespace, console: Console) -> int:
     from ..server.service import Service
     from ..voices import VoiceLibrary
 
-    key, origins = _key(args.api_key), _origins(args.cors or [])
+    key, origins, wyoming = _key(args.api_key), _origins(args.cors or []), args.wyoming
     log, fault = _reporters(console, args.debug)
-    server = Server(args.host, args.port, log=log, fault=fault)
+    if wyoming is not None:
+        _need_wyoming()
+        named, wyoming = wyoming[0] is not None, (wyoming[0] or args.host, wyoming[1])
+    server = Server(args.host, args.port, wyoming=wyoming, log=log, fault=fault)
     try:
+        if server.wyoming is not None and key and not (named or server.wyoming.only_here):
+            raise UsageError(
+                f"Wyoming has no key, and --host {args.host} lets others in: to let them speak by Wyoming without "
+                f"--api-key, name the address, --wyoming {_spelled(args.host)}:{wyoming[1]}; for this machine alone, "
+                f"--wyoming 127.0.0.1:{wyoming[1]}"
+            )
         library = VoiceLibrary()
         voice, clip = _default_voice(library, references.one_voice(args))
         with model.open_model(args, console) as tts:
@@ -105,8 +125,12 @@ def run(args: argparse.Namespace, console: Console) -> int:
             )
             if not (server.only_here or key):
                 console.warn("whoever reaches this machine may use the server; --api-key asks them for a key")
+            elif server.wyoming is not None and not server.wyoming.only_here:
+                console.warn("whoever reaches this machine may use the server by Wyoming, which has no key")
             server.start(service, Access(key, origins))
             print(f"serving {visible(name)} at {server.url}/v1", flush=True)
+            if server.wyoming is not None:
+                print(f"Wyoming at {server.wyoming.url('tcp')}", flush=True)
             try:
                 server.wait()
             finally:
@@ -169,6 +193,25 @@ def _origins(given: list[str]) -> tuple[str, ...]:
         if origin != "*" and not re.fullmatch(r"[a-z][a-z0-9+.-]*://[^/\s]+", origin):
             raise UsageError(f"--cors {origin!r}: an origin is a scheme and a host, such as https://example.org")
     return tuple(given)
+
+
+def _need_wyoming() -> None:
+    if importlib.util.find_spec("wyoming") is None:
+        raise UsageError('--wyoming needs the package wyoming: pip install "s2mlx[wyoming]"')
+
+
+def _wyoming(word: str) -> tuple[str | None, int]:
+    """The address, if one is named, and the port."""
+    host, _, port = word.rpartition(":")
+    if host.startswith("[") and host.endswith("]"):
+        host = host[1:-1]
+    elif ":" in host:
+        raise argparse.ArgumentTypeError(f"an address with colons stands in brackets, [::1]:10200, not {word!r}")
+    return host or None, _port(port)
+
+
+def _spelled(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _port(word: str) -> int:

@@ -1,1 +1,1 @@
-"""The speech server: OpenAI's text-to-speech API over HTTP."""
+"""The speech server: OpenAI's text-to-speech API over HTTP, and Wyoming."""

@@ -78,7 +78,7 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         connection: socket.socket = transport.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        super().connection_made(_LeaveTaking(transport, self.loop))
+        super().connection_made(LeaveTaking(transport, self.loop))
         if len(self.connections) <= self.server_state.most or self._make_room():
             self._watch()
         else:
@@ -237,7 +237,7 @@ class Connection(H11Protocol):
         self.transport.close()
 
 
-class _LeaveTaking(asyncio.Transport):
+class LeaveTaking(asyncio.Transport):
     """A transport that when it is closed first sends what is left to send and its end, and reads a moment on: closing
     over unread bytes would reset the connection, and the client might lose the answer before it has read it."""
 

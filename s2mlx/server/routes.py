@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from contextlib import closing
 
 from starlette.applications import Starlette
@@ -23,15 +22,13 @@ from .access import Access
 from .connection import BrokenOff
 from .refused import Refused
 from .service import Service
-from .speech import Speech
+from .speech import Speech, paced
 from .speech_request import SpeechRequest
 
 SPEECH, MODELS, VOICES, HEALTH = "/v1/audio/speech", "/v1/models", "/v1/audio/voices", "/health"
 AUDIO_MODELS = "/v1/audio/models"
 BODY_BYTES = 256 * 1024  # every character of the longest input may be escaped, twelve bytes for an emoji
 BODY_SECONDS = 30.0
-# A reader must keep half the pace of speech; this many seconds it may be late.
-PATIENCE = 30.0
 _END = {"Connection": "close"}
 _EXPOSED = ("S2mlx-Seed", "S2mlx-Ignored", "Retry-After")
 _STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nobody between is to keep or collect it
@@ -185,7 +182,7 @@ class _SpeechEndpoint:
         if wanted.ignored:
             headers["S2mlx-Ignored"] = ", ".join(map(_token, wanted.ignored[:20]))
         try:
-            await StreamingResponse(_paced(speech), headers=headers).stream_response(send)
+            await StreamingResponse(paced(speech), headers=headers).stream_response(send)
         except S2Error as fault:
             self._log(f"a request failed amid speech: {fault}")
             raise BrokenOff from fault
@@ -202,17 +199,6 @@ class _SpeechEndpoint:
 def _token(name: str) -> str:
     """The name of a field as it may stand in a header."""
     return re.sub(r"[^\w.-]", "?", name[:40], flags=re.ASCII)
-
-
-async def _paced(speech: Speech) -> AsyncIterator[bytes]:
-    """The bytes of a speech; `TimeoutError` for a reader that is too slow for it."""
-    blocked = 0.0
-    async for data in speech:
-        before = time.monotonic()
-        yield data  # comes back when the client has taken nearly all
-        blocked += time.monotonic() - before
-        if blocked > PATIENCE + 2 * speech.pace:
-            raise TimeoutError
 
 
 async def _json_body(request: Request) -> bytes:

@@ -54,6 +54,14 @@ class Service:
         # has a queue of its own, in which who left would stay until its turn: none is put into it before it is free.
         self._choosing, self._engine = asyncio.Lock(), asyncio.Lock()
 
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def tts(self) -> Synthesizer:
+        return self._tts
+
     def health(self) -> dict[str, Any]:
         return {"status": "ok", "model": self._name, "requests": self._here}
 
@@ -71,7 +79,11 @@ class Service:
         return {"id": name, "object": "model", "created": self._began, "owned_by": "s2mlx"}
 
     def voices(self) -> dict[str, Any]:
-        return {"voices": [{"id": name, "name": name} for name in self._voices.names()]}
+        return {"voices": [{"id": name, "name": name} for name in self.voice_names()]}
+
+    def voice_names(self) -> list[str]:
+        """The saved and built-in voices that the model can speak with. Looks at files."""
+        return self._voices.names()
 
     @contextmanager
     def place(self) -> Iterator[None]:

@@ -51,6 +51,18 @@ class Pcm:
         return pcm16(self._resampler.flush())
 
 
+class Bare:
+    """The same at the model's rate, for those who are told that."""
+
+    content_type = "audio/pcm"
+
+    def add(self, samples: np.ndarray) -> bytes:
+        return pcm16(samples)
+
+    def end(self) -> bytes:
+        return b""
+
+
 @dataclass(frozen=True)
 class _Codec:
     """One of libsndfile's encoders. streams: whether what it writes can be used before its header is complete."""
@@ -162,10 +174,12 @@ _CODECS = {
 }
 
 
-def encoder(format: str, rate: int) -> Wav | Pcm | Encoded:
-    """The encoder of `wav`, `pcm`, `flac`, `mp3` or `opus` for samples at `rate` Hz."""
+def encoder(format: str, rate: int) -> Wav | Pcm | Bare | Encoded:
+    """The encoder of `wav`, `pcm`, `bare`, `flac`, `mp3` or `opus` for samples at `rate` Hz."""
     if format == "wav":
         return Wav(rate)
     if format == "pcm":
         return Pcm(rate)
+    if format == "bare":
+        return Bare()
     return Encoded(rate, _CODECS[format])

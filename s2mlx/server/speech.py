@@ -8,7 +8,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from typing import Any
 
 from ..errors import GenerationError, S2Error, UsageError, VoiceError
@@ -21,6 +21,8 @@ from .sound import encoder
 from .speech_request import SpeechRequest
 
 MOST_WAITING = 180.0  # seconds of sound that a slow client leaves here, 32 MB, before the model waits
+# A reader must keep half the pace of speech; this many seconds it may be late.
+PATIENCE = 30.0
 _SLICE = 48 * 1024  # bytes
 
 
@@ -127,6 +129,17 @@ class Speech:
         if waiting > MOST_WAITING:
             return math.inf
         return waiting + min(self.seconds - (time.monotonic() - self._began), 60.0)
+
+
+async def paced(speech: Speech) -> AsyncGenerator[bytes, None]:
+    """The bytes of a speech; `TimeoutError` for a reader that is too slow for it."""
+    blocked = 0.0
+    async for data in speech:
+        before = time.monotonic()
+        yield data  # comes back when the client has taken nearly all
+        blocked += time.monotonic() - before
+        if blocked > PATIENCE + 2 * speech.pace:
+            raise TimeoutError
 
 
 def _slices(data: bytes) -> Iterator[bytes]:

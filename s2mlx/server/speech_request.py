@@ -56,6 +56,11 @@ def parse_speech(body: bytes, *, strict: bool = False) -> SpeechRequest:
     )
 
 
+def plain_speech(text: str, voice: str | None) -> SpeechRequest:
+    """The request of who can say no more than this, for bare samples. Raises `Refused` (400)."""
+    return SpeechRequest(text=_text({"input": text}), voice=_voice({"voice": voice}), format="bare")
+
+
 def _object(body: bytes) -> Fields:
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
@@ -87,13 +92,18 @@ def _text(fields: Fields) -> str:
     text = clean_text(_string(fields, "input") or "")
     if not has_words(text):
         raise _wrong("input", "there is nothing to say: give the text as input")
-    if len(text) > MOST_CHARACTERS:
+    check_length(len(text))
+    return text
+
+
+def check_length(characters: int) -> None:
+    """Raises `Refused` (400) when a text has more than may be asked for at once."""
+    if characters > MOST_CHARACTERS:
         raise _wrong(
             "input",
-            f"the input has {len(text)} characters, and {MOST_CHARACTERS} are the most at once; split it",
+            f"the input has {characters} characters, and {MOST_CHARACTERS} are the most at once; split it",
             "string_above_max_length",
         )
-    return text
 
 
 def _voice(fields: Fields) -> str | None:

@@ -29,13 +29,15 @@ def library(tmp_path, monkeypatch):
 
 @pytest.fixture
 def start(tts, library):
-    """start(key=..., origins=..., **options of Service) -> a running Server with its `service`, and lists of what it
+    """start(key=..., origins=..., wyoming=..., **options of Service) -> a running Server with its `service`, and lists of what it
     told: `log_lines` and `faults`."""
     running = []
 
-    def start(key=None, origins=(), **options):
+    def start(key=None, origins=(), wyoming=False, **options):
         log, faults = [], []
-        server = Server("127.0.0.1", 0, log=log.append, fault=faults.append)
+        server = Server(
+            "127.0.0.1", 0, wyoming=("127.0.0.1", 0) if wyoming else None, log=log.append, fault=faults.append
+        )
         server.log_lines, server.faults = log, faults
         server.service = Service(tts, "fake", also=("Fake S2",), library=library, log=log.append, **options)
         server.start(server.service, Access(key, origins))

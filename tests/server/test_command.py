@@ -1,6 +1,8 @@
 """The command: its options, one line when it is ready, and the bundled voice behind a real address."""
 
+import importlib.util
 import io
+import json
 import os
 import signal
 import socket
@@ -14,7 +16,7 @@ import pytest
 import soundfile
 
 from s2mlx.cli import model
-from s2mlx.cli.serve import _names
+from s2mlx.cli.serve import _names, _wyoming
 from s2mlx.errors import ModelError
 from s2mlx.weights.catalog import DEMO, find_model
 from tests.cli.conftest import run  # noqa: F401 (a fixture)
@@ -22,6 +24,7 @@ from tests.cli.conftest import run  # noqa: F401 (a fixture)
 from .client import Client
 
 ROOT = Path(__file__).parents[2]
+WYOMING = importlib.util.find_spec("wyoming") is not None
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +45,8 @@ def clean_environment(monkeypatch, tmp_path):
         (["--api-key", " "], "empty"),
         (["--cors", "example.org"], "origin"),
         (["--cors", "https://example.org/"], "origin"),
+        (["--wyoming", "x"], "65535"),
+        (["--wyoming", "::1:10200"], "brackets"),
         (["words"], "words"),
     ],
 )
@@ -60,9 +65,46 @@ def test_an_empty_key_from_the_environment_is_no_open_door(run, monkeypatch, emp
 def test_faults_before_the_model_is_loaded(run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         assert "--port" in run("serve", "--port", taken.getsockname()[1]).error
+        pytest.importorskip("wyoming")
+        error = run("serve", "--port", "0", "--wyoming", taken.getsockname()[1]).error
+        assert "another --wyoming may be free" in error and "--port" not in error
+    assert "--wyoming no such" in run("serve", "--port", "0", "--wyoming", "no such host.invalid:0").error
     assert "--host" in run("serve", "--host", "no such host.invalid").error
     assert "no voice 'nobody'" in run("serve", "--port", "0", "-v", "nobody").error
     assert "no model" in run("serve", "--port", "0", "-m", "/no/such.gguf").error
+
+
+def test_wyoming_needs_its_package(run, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    result = run("serve", "--wyoming", "0")
+    assert result.code == 2 and 'pip install "s2mlx[wyoming]"' in result.error and "\n" not in result.error
+
+
+def test_a_key_leaves_no_other_door_open(run, monkeypatch):
+    """Wyoming knows none: it lets others in where that is said of itself only."""
+    pytest.importorskip("wyoming")
+    loads = []
+    monkeypatch.setattr(model, "open_model", lambda *_: loads.append(1) or _nothing())
+    monkeypatch.setenv("S2MLX_SERVE_API_KEY", "secret")
+    result = run("serve", "--port", "0", "--host", "0.0.0.0", "--wyoming", "0")
+    assert result.code == 2 and "Wyoming has no key" in result.error and "--wyoming 0.0.0.0:0" in result.error
+    assert not loads and "secret" not in result.error
+    for allowed in (["--wyoming", "0"], ["--host", "0.0.0.0", "--wyoming", "127.0.0.1:0"], ["--wyoming", "0.0.0.0:0"]):
+        assert "nothing is loaded" in run("serve", "--port", "0", *allowed).error
+    monkeypatch.delenv("S2MLX_SERVE_API_KEY")
+    assert "nothing is loaded" in run("serve", "--port", "0", "--host", "0.0.0.0", "--wyoming", "0").error
+    assert len(loads) == 4
+
+
+def _nothing():
+    raise ModelError("nothing is loaded")
+
+
+@pytest.mark.parametrize(
+    "word, meant", [("10200", (None, 10200)), ("0.0.0.0:1", ("0.0.0.0", 1)), ("[::1]:0", ("::1", 0))]
+)
+def test_where_wyoming_is_spoken(word, meant):
+    assert _wyoming(word) == meant
 
 
 @pytest.mark.parametrize(
@@ -99,6 +141,12 @@ def test_what_a_supervisor_ends_has_not_failed(run, monkeypatch, number, code):
     assert run("serve", "--port", "0").code == code
 
 
+def test_the_server_without_wyoming_needs_no_package():
+    script = "import sys; import s2mlx.server.listener; print('MODULES', *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
+    assert "wyoming" not in done.stdout.split("MODULES")[1].split()
+
+
 def test_the_bundled_voice_speaks_and_a_signal_ends_it():
     try:
         find_model(DEMO)
@@ -106,7 +154,7 @@ def test_the_bundled_voice_speaks_and_a_signal_ends_it():
         pytest.skip(str(fault))
     reset = lambda: [signal.signal(s, signal.SIG_DFL) for s in (signal.SIGINT, signal.SIGTERM)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "s2mlx", "serve", "--port", "0", "--strict"],
+        [sys.executable, "-m", "s2mlx", "serve", "--port", "0", "--strict", *(["--wyoming", "0"] if WYOMING else [])],
         cwd=ROOT,
         text=True,
         stdout=subprocess.PIPE,
@@ -118,6 +166,10 @@ def test_the_bundled_voice_speaks_and_a_signal_ends_it():
         words = process.stdout.readline().split()
         assert words[:3] == ["serving", "s2-nano", "at"]
         address = ("127.0.0.1", int(words[3].rpartition(":")[2].removesuffix("/v1")))
+        if WYOMING:
+            words = process.stdout.readline().split()
+            assert words[:2] == ["Wyoming", "at"]
+            described(words[2].removeprefix("tcp://127.0.0.1:"))
         with Client(address) as client:
             assert client.ask("/v1/models").status == 401
             answer = client.post(
@@ -143,3 +195,15 @@ def test_the_bundled_voice_speaks_and_a_signal_ends_it():
             socket.create_connection(address, 5)
     finally:
         process.kill()
+
+
+def described(port):
+    with socket.create_connection(("127.0.0.1", int(port)), 10) as client:
+        client.sendall(b'{"type": "describe"}\n')
+        with client.makefile("rb") as file:
+            head = json.loads(file.readline())
+            info = json.loads(file.read(head["data_length"]))
+    [program] = info["tts"]
+    assert program["supports_synthesize_streaming"] and program["description"] == "s2mlx with s2-nano"
+    voices = {voice["name"]: voice["languages"] for voice in program["voices"]}
+    assert voices["clara"] == ["en"] and "default" in voices

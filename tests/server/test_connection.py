@@ -177,10 +177,10 @@ def test_a_request_under_way_is_not_idle(tts, server, client, monkeypatch):
 @pytest.mark.parametrize("keeps", ["close", "keep-alive"])
 def test_what_comes_behind_a_request_does_it_no_harm(tts, client, keeps):
     """Some clients end a body with an empty line too many."""
-    tts.go.clear()
+    tts.gate.close()
     client.post(HELLO, Connection=keeps)
     until(lambda: tts.calls)
     client.send("\r\n")
     time.sleep(0.05)
-    tts.go.set()
+    tts.gate.open()
     assert client.answer().body == WAV

@@ -11,7 +11,7 @@ import urllib.request
 import pytest
 
 from s2mlx.errors import S2Error
-from s2mlx.server import listener, speech
+from s2mlx.server import addresses, listener, speech
 from s2mlx.server.access import Access
 from s2mlx.server.listener import Server
 from s2mlx.server.service import Service
@@ -316,14 +316,14 @@ def test_localhost_is_both_of_its_addresses(tts, library):
 
 
 def test_an_address_that_the_machine_lacks_leaves_the_other(monkeypatch):
-    bound = listener._bound
+    bound = addresses._bound
 
     def no_ipv6(family, address):
         if family == socket.AF_INET6:
             raise OSError(errno.EADDRNOTAVAIL, "no IPv6")
         return bound(family, address)
 
-    monkeypatch.setattr(listener, "_bound", no_ipv6)
+    monkeypatch.setattr(addresses, "_bound", no_ipv6)
     server = Server("localhost", 0)
     assert server.url.startswith("http://127.0.0.1:")
     server.stop()

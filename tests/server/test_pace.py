@@ -8,7 +8,6 @@ import time
 import pytest
 
 from s2mlx.errors import GenerationError
-from s2mlx.server import routes
 from s2mlx.server import speech as speech_module
 from s2mlx.server.service import Service
 from s2mlx.server.speech_request import SpeechRequest
@@ -101,7 +100,7 @@ async def test_a_model_that_is_closed_amid_the_speech_does_not_end_it_as_if_it_w
 
 
 def test_a_slow_reader_of_pauses_is_let_go(tts, client, monkeypatch):
-    monkeypatch.setattr(routes, "PATIENCE", -1.0)
+    monkeypatch.setattr(speech_module, "PATIENCE", -1.0)
     tts.pause = 1
     client.post(HELLO)
     client.head()

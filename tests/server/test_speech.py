@@ -14,7 +14,7 @@ from s2mlx.audio.files import pcm16, stream_wav_header
 from s2mlx.errors import GenerationError, ModelError, UsageError
 from s2mlx.options import Options
 from s2mlx.results import LENGTH
-from s2mlx.server import connection, routes
+from s2mlx.server import connection, speech
 
 from ..fakes import FRAME, RATE
 
@@ -170,7 +170,7 @@ def test_a_slow_reader_is_let_go(tts, server, connect, monkeypatch):
 
 
 def test_a_reader_must_keep_half_the_pace(tts, server, client, monkeypatch):
-    monkeypatch.setattr(routes, "PATIENCE", -1000.0)
+    monkeypatch.setattr(speech, "PATIENCE", -1000.0)
     client.post(HELLO)
     client.head()
     with pytest.raises(ConnectionError):
