@@ -154,11 +154,10 @@ class RecordScreen(AppScreen[NewVoice | None]):
         self.transport.allow(*ALLOWED[stage])
         self.sound_changed()
         if stage is Stage.IDLE:
-            self.cue(
-                f"{SHORTEST:.0f} to {LONGEST:.0f} seconds; ten are good. Space starts and stops."
-                if self.longest > LONGEST
-                else f"{self.longest:.0f} seconds: this model follows no more of a voice. Space starts and stops."
-            )
+            most = min(LONGEST, self.longest)
+            span = f"{SHORTEST:.0f} to {most:.0f} seconds; ten are good." if most > 10 else f"about {most:.0f} seconds."
+            limit = " This model follows no more of a voice." if most < LONGEST else ""
+            self.cue(f"{span}{limit} Space starts and stops.")
         elif stage is Stage.REVIEW:
             self.cue("^b listens, arrows trim, ^s makes it a voice, ^r records again")
         self.refresh_bindings()

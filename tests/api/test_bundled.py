@@ -74,3 +74,22 @@ def test_what_it_says_can_be_its_reference(tts):
     voice = tts.clone((audio.samples, tts.sample_rate), TEXT)
     assert voice.codes.shape == audio.codes.shape
     check(tts, tts.say("The train leaves at noon.", voice=voice, seed=1), "The train leaves at noon.")
+
+
+def test_a_clone_from_a_longer_clip(tts):
+    """Ten seconds, as people record them."""
+    text = (
+        "A gentle wind carried the smell of pine over the valley. Seven sailors waited beside the harbor wall. "
+        "Their captain studied a faded map by candle light."
+    )
+    clip = tts.say(text, seed=1)
+    assert 8 < clip.seconds < 14
+    voice = tts.clone((clip.samples, tts.sample_rate), text)
+    for said in (TEXT, "The train leaves at noon."):
+        check(tts, tts.say(said, voice=voice, seed=1), said)
+
+
+@pytest.mark.parametrize("text", ["...", "?!"])
+def test_a_text_without_words_is_nothing_to_say(tts, text):
+    with pytest.raises(s2mlx.UsageError, match="nothing to say"):
+        tts.say(text, seed=1)

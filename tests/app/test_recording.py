@@ -213,7 +213,7 @@ async def test_a_model_that_follows_a_few_seconds_gets_a_short_sentence(make_app
         await until(pilot, lambda: app.loader.engine is not None)
         await pilot.press("ctrl+r")
         assert app.screen.card.words == sentences_aloud.sentence("en", longest=6.0) != sentences_aloud.sentence("en")
-        assert label(app, "#cue").startswith("6 seconds")
+        assert label(app, "#cue").startswith("about 6 seconds. This model follows no more")
 
 
 async def test_leaving_with_a_take_asks_and_keeps(make_app):

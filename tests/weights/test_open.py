@@ -307,7 +307,7 @@ def test_the_bundled_model_says_what_it_was_trained_for():
 
     with open_checkpoint(find_model(DEMO).path) as checkpoint:
         c = checkpoint.config
-    assert (c.pass_seconds, c.reference_seconds, c.dialogue) == (7.0, 6.0, False)
+    assert (c.pass_seconds, c.reference_seconds, c.dialogue) == (7.0, 20.0, False)
     assert (c.languages, c.tags) == (("en",), False)
     assert c.sampling.temperature == pytest.approx(0.3) and c.sampling.top_k == 10
 

@@ -1,7 +1,7 @@
 """Makes S2-nano from nothing: python -m recipe [STAGE ...]  (in assets/nano; NANO_WORK names the work folder).
 
 Every stage keeps its result in the work folder and is skipped or resumed when that is there; figures.json collects what
-each stage measured. Training takes about two hours on one CPU core.
+each stage measured. Training takes about two and a half hours on one CPU core.
 """
 
 import shutil

@@ -36,7 +36,8 @@ def save():
     FOLDER.mkdir(exist_ok=True)
     for name in NETWORKS:
         state = torch.load(config.work(name), weights_only=False)
-        state.pop("optimizer", None)
+        for passing in ("optimizer", "before"):
+            state.pop(passing, None)
         torch.save(halved(state), FOLDER / name)
     books = np.load(config.work("books.npz"))
     np.savez_compressed(

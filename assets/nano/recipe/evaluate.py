@@ -1,12 +1,12 @@
 """Prints the gates' figures, measured on the shipped files through the product's own command.
 
-    python -m recipe.evaluate [GATE ...] [--model FILE] [--texts N] [--short]
+    python -m recipe.evaluate [GATE ...] [--model FILE] [--texts N] [--voices slt,rms] [--short]
 
 Gates: speech longer voices vocoder codec speaker outside speed clones empty pitch. Run in assets/nano with the recipe's
 requirements; `s2mlx` must be on the PATH (or named by S2MLX), and for the last three installed. Gates that need a
 reference clip make it with flite.
 --model: another GGUF file than the shipped one, to set its figures beside these; a tokenizer.json lies beside it.
---texts: how many texts each clone says (6). --short: three sentences for "speech" alone, as CI runs it.
+--texts: how many texts each clone says (6). --voices: flite's that are cloned (all four). --short: three sentences for "speech" alone, as CI runs it.
 """
 
 import argparse
@@ -246,12 +246,13 @@ def main(arguments):
     parser.add_argument("gates", nargs="*", metavar="GATE")
     parser.add_argument("--model", type=Path, default=MODEL)
     parser.add_argument("--texts", type=int, default=TEXTS)
+    parser.add_argument("--voices", type=lambda names: names.split(","), default=evaluate_clones.VOICES)
     parser.add_argument("--short", action="store_true")
     args = parser.parse_args(arguments)
     if unknown := set(args.gates) - set(GATES):
         parser.error(f"no gate {', '.join(sorted(unknown))}; there are {', '.join(GATES)}")
     MODEL = args.model
-    gates = GATES | {"clones": loaded(evaluate_clones.clones, args.texts)}
+    gates = GATES | {"clones": loaded(evaluate_clones.clones, args.texts, args.voices)}
     with tempfile.TemporaryDirectory() as folder:
         if args.short:
             wer, ended = spoken("speech", EVERYDAY[3:6], Path(folder))

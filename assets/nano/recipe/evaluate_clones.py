@@ -58,9 +58,15 @@ def clones(tts, report, count, voices=VOICES):
 
 
 def empty(tts, report):
-    """Texts without words: how long the model speaks, and how loud."""
+    """Texts without words: how long the model speaks, and how loud; or that the product does not even ask it."""
+    from s2mlx import UsageError
+
     for text in ("...", "[laugh]", "\u2014", "?!"):
-        audio = tts.say(text, seed=1)
+        try:
+            audio = tts.say(text, seed=1)
+        except UsageError as fault:
+            report("empty", text=text, refused=str(fault))
+            continue
         level = float(np.sqrt(np.mean(np.square(audio.samples)))) if len(audio.samples) else 0.0
         report("empty", text=text, seconds=round(audio.seconds, 2), level=round(level, 4), end=audio.finish_reason)
 

@@ -16,7 +16,7 @@ KEYS = {  # a float, a whole number, a truth, a text or a list of texts each
     "s2mlx.sampling.top_p": 0.6,
     "s2mlx.sampling.top_k": 10,
     "s2mlx.speech.pass_seconds": 7.0,  # of speech in one pass, by the product's estimate: longer texts are cut
-    "s2mlx.speech.reference_seconds": 6.0,  # longer references are cut at a sentence end, with their words
+    "s2mlx.speech.reference_seconds": 20.0,  # longer references are cut at a sentence end, with their words
     "s2mlx.speech.dialogue": False,
     "s2mlx.speech.languages": "en",  # ISO 639 codes with spaces between
     "s2mlx.speech.tags": False,  # [laugh] is left out

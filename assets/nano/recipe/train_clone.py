@@ -18,12 +18,13 @@ from .make_tokenizer import PAUSE
 from .prompts import VOCAB, Heard
 from .train_decoder import save, schedule
 
-STEPS = 3000
+STEPS = 1150
 RATE = 5e-4
 WARM = 60  # the optimizer begins anew
 LONGEST = 20.0  # seconds of a reference
 ALONE, HEARD = 0.3, 0.6  # shares: examples without a reference; references that came through the encoder
 WORDLESS = 0.03  # texts without words
+NEW = 0.6  # the share of the new weights in the end; the rest are those from before, which speak new sentences better
 KEEP_EVERY = 100
 CHECKED_SECONDS = (3, 8, 16)
 SEED = 41
@@ -144,6 +145,11 @@ def validate(model, utterances, sessions, tokenizer):
     return figures
 
 
+def blended(before, after):
+    """Weights between those before this stage and those after: they keep the speech of the one and the ear of the other."""
+    return {k: NEW * w + (1 - NEW) * before[k] for k, w in after.items()}
+
+
 def run(steps=STEPS):
     torch.set_num_threads(1)
     torch.manual_seed(SEED)
@@ -155,7 +161,7 @@ def run(steps=STEPS):
     state = torch.load(path, weights_only=False)
     model = train_ar.build()
     model.load_state_dict(state["model"])
-    done = state.get("cloning", 0)
+    before, done = state.get("before", state["model"]), state.get("cloning", 0)
     optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.02)
     if done and "optimizer" in state:
         optimizer.load_state_dict(state["optimizer"])
@@ -183,12 +189,15 @@ def run(steps=STEPS):
                 f"{(time.time() - begun) / passed:.2f} s/step {(time.process_time() - cpu) / passed:.2f} cpu",
                 flush=True,
             )
+        if step + 1 == steps:
+            model.load_state_dict(blended(before, model.state_dict()))
         if (step + 1) % KEEP_EVERY == 0 or step + 1 == steps:
             save(
                 path,
                 model=model.state_dict(),
                 sizes=model.sizes.dict(),
                 optimizer=optimizer.state_dict(),
+                before=before,
                 step=state["step"],
                 cloning=step + 1,
             )
