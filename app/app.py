@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import Binding
+from textual.filter import LineFilter
 from textual.screen import Screen
 
-from s2mlx.errors import S2Error
+from s2mlx.errors import S2Error, reason
+from s2mlx.files import private_folder, private_opener
+from s2mlx.text import visible
 
 from .commands import commands
 from .engine.loader import EngineLoader
@@ -32,7 +35,9 @@ from .state.session import Session
 from .state.settings import Settings, SettingsFile
 from .themes import ALL
 from .widgets.key_line import SMALLEST
+from .widgets.visible_lines import VisibleLines
 
+_VISIBLE = VisibleLines()
 PATIENCE = 1.0  # seconds that leaving waits for the jobs
 
 
@@ -123,6 +128,10 @@ class S2App(App[int]):
         screen = owner or self.main
         return screen.is_attached and screen in self.screen_stack
 
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """What every line of every widget goes through."""
+        return [*super().get_line_filters(), _VISIBLE]
+
     def explain(self, error: BaseException) -> str:
         """An error in one line, as the user should hear it."""
         if isinstance(error, S2Error):
@@ -131,7 +140,7 @@ class S2App(App[int]):
             return "cancelled"
         if isinstance(error, OSError):
             where = f": {error.filename}" if error.filename else ""
-            return f"{error.strerror or error}{where}"
+            return f"{reason(error)}{where}"
         if isinstance(error, MemoryError):
             return "there is not enough memory for this"
         return f"{type(error).__name__}: {error} (a fault of this program; details in {self.log_path})"
@@ -154,9 +163,9 @@ class S2App(App[int]):
         if isinstance(error, (S2Error, JobCancelled, OSError)):
             return
         try:
-            self.log_path.parent.mkdir(parents=True, exist_ok=True)
-            with open(self.log_path, "a", encoding="utf-8") as log:
-                traceback.print_exception(error, file=log)
+            private_folder(self.log_path.parent)
+            with open(self.log_path, "a", encoding="utf-8", opener=private_opener) as log:
+                log.write(visible("".join(traceback.format_exception(error)), lines=True))
         except OSError:
             pass  # the message on the screen is what is left
 

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from s2mlx.files import private_folder
+
 LARGEST_LOG = 1 << 20  # bytes
 
 
@@ -46,7 +48,7 @@ def _draw_on(terminal: TextIO) -> None:
 
 def _open(log: Path) -> int:
     try:
-        log.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(log.parent)
         if log.exists() and log.stat().st_size > LARGEST_LOG:
             log.unlink()
         return os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

@@ -93,10 +93,10 @@ class LocalStudio:
 
         return read_audio(path, rate)
 
-    def write_audio(self, path: Path, samples: np.ndarray, rate: int) -> None:
+    def write_audio(self, path: Path, samples: np.ndarray, rate: int, *, private: bool = False) -> None:
         from s2mlx.audio import write_audio
 
-        write_audio(path, samples, rate)
+        write_audio(path, samples, rate, private=private)
 
     def sentences(self, text: str) -> list[tuple[int, int]]:
         from s2mlx.text import split_sentences

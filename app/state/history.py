@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from s2mlx.errors import AudioError, S2Error
+from s2mlx.files import private_folder
 from s2mlx.options import Options
 
 from .json_files import read_json, write_json
@@ -82,8 +83,8 @@ class History:
 
     def add(self, entry: HistoryEntry, samples: np.ndarray, rate: int) -> None:
         """Keep an utterance; the sound first, so that an entry never lacks it. Raises OSError, AudioError."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._write_audio(self._sound(entry), samples, rate)
+        private_folder(self.folder)
+        self._write_audio(self._sound(entry), samples, rate, private=True)
         write_json(self.folder / f"{entry.id}.json", dataclasses.asdict(entry) | {"rate": rate})
         for old in self.entries()[self.keep :]:
             self.remove(old)

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from itertools import chain, count
 from pathlib import Path
 
-from s2mlx.files import locked
+from s2mlx.files import locked, private_folder
 
 _LOCK = ".lock"
 
@@ -28,7 +28,7 @@ class OwnFolder:
         while True:
             folder = next(folders)
             try:
-                folder.mkdir(parents=True, exist_ok=True)
+                private_folder(folder)
                 self._lock.enter_context(locked(folder / _LOCK, wait=0))
             except TimeoutError:  # an app that runs
                 continue

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from s2mlx.files import open_regular, private_folder
+
 from .json_files import read_json, write_json
 
 INTERVAL = 1.0  # seconds of a recording that a crash may cost
@@ -32,7 +34,7 @@ class RecordingFile:
 
     def open(self, rate: int, transcript: str, name: str) -> int:
         """An empty file as a descriptor. Raises OSError."""
-        self._samples.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self._samples.parent)
         file = os.open(self._samples, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
             write_json(self._notes, {"rate": rate, "transcript": transcript, "name": name})
@@ -45,7 +47,8 @@ class RecordingFile:
         """samples float32 [n], rate, transcript, name of a recording that nobody ended; None without one."""
         notes = read_json(self._notes)
         try:
-            data = self._samples.read_bytes()
+            with open_regular(self._samples) as file:
+                data = file.read()
             rate = int(notes["rate"])
         except (OSError, ValueError, KeyError, TypeError, OverflowError):
             return None

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from s2mlx.errors import S2Error
-from s2mlx.files import read_npy
+from s2mlx.files import private_folder, private_opener, read_npy
 
 from .json_files import read_json, write_json
 from .own_folder import OwnFolder
@@ -49,9 +49,9 @@ class Session:
 
     def keep_take(self, samples: np.ndarray, rate: int, transcript: str, name: str = "") -> None:
         """Put a take where a crash cannot reach it. Raises OSError."""
-        self._take.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(self._take.parent)
         temporary = self._take.with_name("take.tmp")
-        with open(temporary, "wb") as file:
+        with open(temporary, "wb", opener=private_opener) as file:
             np.save(file, np.asarray(samples, np.float32), allow_pickle=False)
         write_json(self._take_notes, {"rate": rate, "transcript": transcript, "name": name})
         temporary.replace(self._take)

@@ -111,7 +111,7 @@ class FakeStudio:
             raise AudioError(f"cannot read {path}")
         return self.look(self.files[path])
 
-    def write_audio(self, path, samples, rate):
+    def write_audio(self, path, samples, rate, *, private=False):
         if self.write_error:
             raise self.write_error
         path.write_bytes(b"sound")

@@ -124,7 +124,7 @@ async def test_a_full_disk_is_told(make_app, studio, tmp_path):
         app.screen.query_one("#field-path").value = str(tmp_path / "y.wav")
         await pilot.press("enter")
         await until(pilot, lambda: not app.jobs.running)
-        assert any("No space left" in note.message for note in notices(app)) and app.main.speech.audio.samples
+        assert any("the disk is full" in note.message for note in notices(app)) and app.main.speech.audio.samples
 
 
 async def test_settings_are_checked_and_kept(make_app, tmp_path):

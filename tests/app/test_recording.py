@@ -155,7 +155,7 @@ async def test_a_full_disk_does_not_lose_the_take(make_app, monkeypatch):
     app = make_app()
     async with running(app) as pilot:
         await take(app, pilot)
-        assert "No space left" in label(app, "#verdict") and len(app.screen.review.samples)
+        assert "the disk is full" in label(app, "#verdict") and len(app.screen.review.samples)
 
 
 async def test_listening_plays_what_is_kept(make_app, studio):
