@@ -60,7 +60,7 @@ class VoiceInfo:
 class VoiceLibrary:
     """Voices by name; `folder` defaults to the user's own. Raises `VoiceError` for whatever goes wrong."""
 
-    def __init__(self, folder=None):
+    def __init__(self, folder: str | os.PathLike[str] | None = None):
         self._given = None if folder is None else Path(folder)
 
     @property
@@ -186,7 +186,9 @@ class VoiceLibrary:
                     raise VoiceError(f"there is a voice {other.name!r} already; take another name")
             entry.move_to(self.folder / (new + SUFFIX if entry.bare else new))
 
-    def import_file(self, path, name: str | None = None, overwrite: bool = False, clip: bool = False) -> str:
+    def import_file(
+        self, path: str | os.PathLike[str], name: str | None = None, overwrite: bool = False, clip: bool = False
+    ) -> str:
         """Save a copy of a `.s2voice` file; the name is the file's unless given. Returns the name.
 
         clip: with the recording that was kept with it (see `clip_of_file`)."""
@@ -199,7 +201,7 @@ class VoiceLibrary:
         self.add(name, voice, recording, overwrite)
         return name
 
-    def export(self, name: str, path, overwrite: bool = False, clip: bool = False) -> Path:
+    def export(self, name: str, path: str | os.PathLike[str], overwrite: bool = False, clip: bool = False) -> Path:
         """Write a voice as a `.s2voice` file, into `path` if that is a folder. Returns the file's path.
 
         clip: with the recording it was made from, as NAME.flac beside it; VoiceError if it was not kept."""
@@ -280,20 +282,21 @@ class VoiceLibrary:
         return dataclasses.replace(Voice.load(entry.voice), name=entry.name)
 
     def _info(self, entry: VoiceFiles) -> VoiceInfo:
-        known = {"name": entry.name, "path": entry.voice, "builtin": entry.builtin, "has_clip": entry.has_clip}
+        info = VoiceInfo(entry.name, entry.voice, entry.builtin, entry.has_clip)
         try:
             voice = self._load(entry)
-            known["modified"] = entry.voice.stat().st_mtime
+            modified = entry.voice.stat().st_mtime
         except (VoiceError, OSError) as fault:
-            return VoiceInfo(**known, problem=str(fault))
-        return VoiceInfo(
-            **known,
+            return dataclasses.replace(info, problem=str(fault))
+        return dataclasses.replace(
+            info,
             frames=voice.frames,
             seconds=voice.seconds,
             codebooks=voice.codes.shape[0],
             codebook_size=voice.codebook_size,
             sample_rate=voice.sample_rate,
             transcript=voice.transcript,
+            modified=modified,
         )
 
     def _sweep(self) -> None:
@@ -326,7 +329,7 @@ class VoiceLibrary:
             yield
 
     @contextlib.contextmanager
-    def _os_errors(self, what: str, folder: Path | None = None):
+    def _os_errors(self, what: str, folder: Path | None = None) -> Iterator[None]:
         try:
             yield
         except OSError as fault:

@@ -72,6 +72,8 @@ class Trash:
     def bring_back(self, token: str, folder: Path) -> None:
         """Move a voice from here into `folder`, under the name it had there."""
         files = self._files(token)
+        if files is None:
+            raise VoiceError(f"there is no voice {token} in the trash any more")
         files.move_to(folder / files.root.name)
         shutil.rmtree(self._trash / token, ignore_errors=True)
 

@@ -10,6 +10,7 @@ u64 transcript bytes (with the final NUL), u64 code bytes, transcript UTF-8 + NU
 from __future__ import annotations
 
 import hashlib
+import os
 import struct
 from dataclasses import dataclass
 from functools import cached_property
@@ -44,7 +45,7 @@ class Voice:
     codebook_size: int = 4096
     name: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         codes = np.asarray(self.codes)
         if codes.ndim != 2 or not np.issubdtype(codes.dtype, np.integer):
             raise VoiceError(
@@ -69,7 +70,7 @@ class Voice:
 
     @property
     def frames(self) -> int:
-        return self.codes.shape[1]
+        return int(self.codes.shape[1])
 
     @property
     def seconds(self) -> float:
@@ -83,24 +84,21 @@ class Voice:
         """A digest of everything but the name: equal for equal voices, across processes."""
         return hashlib.sha256(self.to_bytes()).hexdigest()
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Voice) and self.fingerprint == other.fingerprint
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self.fingerprint)
 
     def check(self, config: ModelConfig) -> None:
         """Raise `VoiceError`, naming each thing that differs, unless a model can use this voice."""
-        wrong = []
-
-        def same(what, mine, models):
-            if mine != models:
-                wrong.append(f"{what} {mine}, the model has {models}")
-
-        same("codebooks", self.codes.shape[0], config.num_codebooks)
-        same("codebook size", self.codebook_size, config.codebook_size)
+        facts = [
+            ("codebooks", self.codes.shape[0], config.num_codebooks),
+            ("codebook size", self.codebook_size, config.codebook_size),
+        ]
         if config.codec is not None:
-            same("sample rate", self.sample_rate, config.codec.sample_rate)
+            facts.append(("sample rate", self.sample_rate, config.codec.sample_rate))
+        wrong = [f"{what} {mine}, the model has {models}" for what, mine, models in facts if mine != models]
         if wrong:
             raise VoiceError(
                 f"{self._called()} was made for another model ({'; '.join(wrong)}); make it again from its clip"
@@ -110,7 +108,7 @@ class Voice:
         return f"voice {self.name!r}" if self.name else "this voice"
 
     @classmethod
-    def load(cls, path) -> Voice:
+    def load(cls, path: str | os.PathLike[str]) -> Voice:
         """Read a `.s2voice` file; its name is the file's, without the ending."""
         path = Path(path)
         try:
@@ -123,7 +121,7 @@ class Voice:
         except VoiceError as fault:
             raise VoiceError(f"{path}: {fault}") from None
 
-    def save(self, path) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write a `.s2voice` file, whole or not at all. Raises `VoiceError`."""
         try:
             write_bytes(path, self.to_bytes())
@@ -169,7 +167,7 @@ class Voice:
         return header + text + codes
 
 
-def _check_sizes(books, frames, rate, size) -> None:
+def _check_sizes(books: int, frames: int, rate: int, size: int) -> None:
     for what, value, most in (
         ("codebooks", books, _MOST_CODEBOOKS),
         ("frames", frames, _LARGEST_FILE // 4),
