@@ -7,11 +7,16 @@ import itertools
 import shlex
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import S2Error, reason
+from .terminal import Console
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
-def keep(kind: str, samples, rate: int) -> Path:
+def keep(kind: str, samples: np.ndarray, rate: int) -> Path:
     """Write float32 [n] as WAV under a name of its own: `kind` and the time. S2Error or OSError when that fails."""
     from ..audio import write_audio
     from ..files import autosave_dir, private_folder
@@ -32,11 +37,12 @@ class KeptTake:
     options: further words of that command, such as the model.
     """
 
-    def __init__(self, name: str, options: list[str], console):
+    def __init__(self, name: str, options: list[str], console: Console):
         self._name, self._options, self._console = name, options, console
-        self._path = self._text = None
+        self._path: Path | None = None
+        self._text = ""
 
-    def keep(self, samples, rate: int, text: str) -> None:
+    def keep(self, samples: np.ndarray, rate: int, text: str) -> None:
         """Put a take (float32 [n]) and the words spoken in it in the place of the one before."""
         try:
             path = keep("record", samples, rate)
@@ -57,7 +63,7 @@ class KeptTake:
     def __enter__(self) -> KeptTake:
         return self
 
-    def __exit__(self, kind, value, traceback) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._path is not None:
             words = " ".join(self._text.split())
             text = [f"--text={words}"] if words.startswith("-") else ["--text", words]

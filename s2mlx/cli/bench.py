@@ -9,13 +9,17 @@ import argparse
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ..errors import S2Error, UsageError, reason
 from . import model
+from .parser import Parser
+from .terminal import Console
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", metavar="MODEL", help=model.POSITIONAL)
     model.add_options(parser)
     parser.option("--frames", type=int, default=8, metavar="N", help="frames to time; default 8")
@@ -73,7 +77,7 @@ def configure(parser) -> None:
     model.add_manners(parser, json="print one JSON object with all figures (a list of them for several types)")
 
 
-def run(args, console) -> int:
+def run(args: argparse.Namespace, console: Console) -> int:
     if args.chips or args.files or args.convert:
         return _about_s2_pro(args, console)
     for name in ("frames", "prompt", "layers"):
@@ -88,7 +92,7 @@ def run(args, console) -> int:
     return 0
 
 
-def _models(args, console):
+def _models(args: argparse.Namespace, console: Console) -> Iterator[Path]:
     """The files to measure; a synthetic one exists while it is measured."""
     if not args.synthetic:
         from ..weights import find_model
@@ -118,7 +122,7 @@ def _models(args, console):
             yield path
 
 
-def _measured(path: Path, args, console) -> dict:
+def _measured(path: Path, args: argparse.Namespace, console: Console) -> dict[str, Any]:
     from .. import bench
     from ..bench import report
 
@@ -142,7 +146,7 @@ def _measured(path: Path, args, console) -> dict:
     return found
 
 
-def _about_s2_pro(args, console) -> int:
+def _about_s2_pro(args: argparse.Namespace, console: Console) -> int:
     """Tables that need no model."""
     asked = next(name for name in ("chips", "files", "convert") if getattr(args, name))
     if idle := args.given - {asked, "json", "debug", "quiet"}:

@@ -5,16 +5,22 @@ S2 Pro in full takes some minutes of one core, which all cores share. Nothing is
 
 from __future__ import annotations
 
+import argparse
 import json
 import time
+from typing import TYPE_CHECKING
 
 from ..files import size
 from . import model
 from .interrupts import uninterrupted
-from .terminal import on_stdout, seconds
+from .parser import Parser
+from .terminal import Console, on_stdout, seconds
+
+if TYPE_CHECKING:
+    from ..convert import Plan
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     parser.add_argument("source", metavar="SRC", help="GGUF file or checkpoint folder; names as for -m elsewhere")
     parser.add_argument("target", metavar="DST", help="FILE.gguf, or the name of a folder in MLX's layout")
     parser.option(
@@ -30,13 +36,13 @@ def configure(parser) -> None:
     )
 
 
-def run(args, console) -> int:
+def run(args: argparse.Namespace, console: Console) -> int:
     from ..convert import convert
     from ..weights import LICENCE, find_model
 
     line = _ProgressLine(console)
 
-    def announce(plan):
+    def announce(plan: Plan) -> None:
         line.begin()
         for text in plan.warnings:
             console.warn(text)
@@ -81,7 +87,7 @@ def run(args, console) -> int:
 class _ProgressLine:
     """A line that says how far it is, how fast, and how long it will take; a few times a second."""
 
-    def __init__(self, console):
+    def __init__(self, console: Console):
         self._console, self._began, self._next = console, 0.0, 0.0
 
     def begin(self) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from ..errors import S2Error, UsageError
 from . import model, paths
-from .terminal import seconds, stdin_is_piped
+from .parser import Parser
+from .terminal import Console, seconds, stdin_is_piped
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     parser.add_argument("codes", metavar="CODES.npy|-", help="integers [num_codebooks, frames]; - is stdin")
     parser.option("-o", "--output", metavar="FILE|-", help=".wav .flac .mp3 .ogg .opus .aiff .m4a; - is WAV on stdout")
     parser.option("--raw", action="store_true", help="16-bit little-endian mono samples without a header")
@@ -23,7 +29,7 @@ def configure(parser) -> None:
     model.add_manners(parser)
 
 
-def run(args, console) -> int:
+def run(args: argparse.Namespace, console: Console) -> int:
     paths.check_sound(args.output, args.raw)
     if args.chunk is not None and args.chunk < 1:
         raise UsageError(f"--chunk must be at least 1, not {args.chunk}")
@@ -46,7 +52,7 @@ def run(args, console) -> int:
     return 0
 
 
-def check_codes(codes, size: int, what: str) -> None:
+def check_codes(codes: np.ndarray, size: int, what: str) -> None:
     """S2Error unless every code [num_codebooks, frames] is one that the model can make, 0 .. size - 1. Its head is as
     wide for the residual codebooks, which are smaller: such codes are clamped to them."""
     import numpy as np
@@ -60,7 +66,7 @@ def check_codes(codes, size: int, what: str) -> None:
         )
 
 
-def read_codes(path: str):
+def read_codes(path: str) -> tuple[np.ndarray, str]:
     """The codes [num_codebooks, frames] of a .npy file, `-` is stdin, and what errors call it."""
     import numpy as np
 

@@ -9,13 +9,20 @@ import json
 import secrets
 import sys
 import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..options import DEFAULT_MAX_FRAMES
-from ..results import CANCELLED, Tally, corrected, ended_at_once
-from .outputs import CodesFile, open_audio
-from .terminal import seconds
+from ..options import DEFAULT_MAX_FRAMES, Options
+from ..results import CANCELLED, AudioChunk, Tally, corrected, ended_at_once
+from .outputs import CodesFile, Destination, open_audio
+from .terminal import Console, seconds
+
+if TYPE_CHECKING:
+    from ..synthesizer import Synthesizer
+    from ..voices import Voice
+    from .playing import PlayedOutput
 
 _OTHER_SEED = "try another --seed, or --min-frames 20"
 
@@ -23,28 +30,30 @@ _OTHER_SEED = "try another --seed, or --min-frames 20"
 class Delivery:
     """Collects what is wanted, then `run`s it."""
 
-    def __init__(self, tts, text, voices, options, console):
+    def __init__(self, tts: Synthesizer, text: str, voices: list[Voice], options: Options, console: Console):
         self.seed = secrets.randbits(32) if options.seed is None else options.seed  # drawn here: an interrupt tells it
         self.tts, self.text, self.voices, self.console = tts, text, voices, console
         self.options = options.replace(seed=self.seed)
         self.tally = Tally()
-        self.speaker = None
-        self._wanted, self._paths = [], {}
-        self._plays, self._device = False, None
+        self.speaker: PlayedOutput | None = None
+        self._wanted: list[Callable[[], Destination]] = []
+        self._paths: dict[str, str] = {}
+        self._plays = False
+        self._device: str | None = None
 
-    def write_audio(self, path, raw):
+    def write_audio(self, path: str, raw: bool) -> None:
         self._paths["output"] = path
         self._wanted.append(lambda: open_audio(path, self.tts.sample_rate, raw))
 
-    def write_codes(self, path):
+    def write_codes(self, path: str) -> None:
         self._paths["codes"] = path
         self._wanted.append(lambda: CodesFile(path))
 
-    def play(self, device):
+    def play(self, device: str | None) -> None:
         self._device = device
         self._plays = True
 
-    def run(self):
+    def run(self) -> None:
         """Generate, write, play. KeyboardInterrupt passes through after what is finished has been kept."""
         sink = _Sink(self._correct if self.options.needs_whole else None)
         try:
@@ -70,7 +79,7 @@ class Delivery:
                 self.speaker.close()
         self._report()
 
-    def _open(self, sink):
+    def _open(self, sink: _Sink) -> None:
         if self._plays:
             from ..text import estimate_seconds
             from .playing import PlayedOutput
@@ -80,8 +89,8 @@ class Delivery:
         for make in self._wanted:
             sink.outputs.append(make())
 
-    def _generate(self, sink):
-        def take(chunk):
+    def _generate(self, sink: _Sink) -> None:
+        def take(chunk: AudioChunk) -> None:
             self.tally.add(chunk)
             sink.write(chunk)
             self.console.progress(progress_line(self.tally))
@@ -102,10 +111,10 @@ class Delivery:
                 sink.write(chunk)
             raise
 
-    def _correct(self, samples):
+    def _correct(self, samples: np.ndarray) -> np.ndarray:
         return corrected(samples, self.tts.sample_rate, self.options)
 
-    def _report(self):
+    def _report(self) -> None:
         if cut := self.tally.cut:
             where = "" if len(self.tally.passes) == 1 else f" in {len(cut)} of {len(self.tally.passes)} passes"
             most = self.options.max_frames or DEFAULT_MAX_FRAMES
@@ -125,7 +134,7 @@ class Delivery:
         where = f" -> {self._paths['output']}" if "output" in self._paths else ""
         self.console.summary(f"{progress_line(self.tally)}, seed {self.tally.stats.seed}{where}")
 
-    def print_json(self, voice, load_seconds, on_stderr):
+    def print_json(self, voice: list[str], load_seconds: float, on_stderr: bool) -> None:
         """voice: names as the user gave them."""
         stream = sys.stderr if on_stderr else sys.stdout
         figures = {
@@ -146,11 +155,14 @@ class Delivery:
 class _Sink:
     """Fans pieces out to the outputs and the speaker. With post-processing it waits for the whole first."""
 
-    def __init__(self, post):
-        self.outputs, self.speaker, self._post = [], None, post
-        self._done, self._pass = [], []  # (samples, codes) waiting for post-processing
+    def __init__(self, post: Callable[[np.ndarray], np.ndarray] | None):
+        self.outputs: list[Destination] = []
+        self.speaker: PlayedOutput | None = None
+        self._post = post
+        self._done: list[tuple[np.ndarray, np.ndarray]] = []  # (samples, codes) waiting for post-processing
+        self._pass: list[tuple[np.ndarray, np.ndarray]] = []
 
-    def write(self, chunk):
+    def write(self, chunk: AudioChunk) -> None:
         ended = chunk.finish_reason not in (None, CANCELLED)
         if self._post:
             self._pass.append((chunk.samples, chunk.codes))
@@ -166,7 +178,7 @@ class _Sink:
             if chunk.finish_reason == CANCELLED:
                 output.drop()
 
-    def finish(self):
+    def finish(self) -> None:
         whole = self._flush()
         for output in self.outputs:
             output.finish()
@@ -175,22 +187,22 @@ class _Sink:
                 self.speaker.write(whole, None)
             self.speaker.finish()
 
-    def keep(self):
+    def keep(self) -> None:
         if self.speaker:
             self.speaker.stop()
         self._flush()
         for output in self.outputs:
             output.keep()
 
-    def discard(self):
+    def discard(self) -> None:
         if self.speaker:
             self.speaker.stop()
         for output in self.outputs:
             output.discard()
 
-    def _flush(self):
+    def _flush(self) -> np.ndarray | None:
         """Post-process the passes that ended and hand them to the outputs; the samples, if there are any."""
-        if not self._done:
+        if not self._done or self._post is None:
             return None
         samples = self._post(np.concatenate([samples for samples, _ in self._done]))
         codes = np.concatenate([codes for _, codes in self._done], axis=1)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import json
 
 from . import model
-from .terminal import table
+from .parser import Parser
+from .terminal import Console, table
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     model.add_manners(
         parser,
         quiet=False,
@@ -17,11 +19,11 @@ def configure(parser) -> None:
     )
 
 
-def run(args, console) -> int:
-    return print_list(console, as_json=args.json)
+def run(args: argparse.Namespace, console: Console) -> int:
+    return print_devices(console, as_json=args.json)
 
 
-def print_list(console, only: str | None = None, as_json: bool = False) -> int:
+def print_devices(console: Console, only: str | None = None, as_json: bool = False) -> int:
     """only: "inputs" or "outputs" lists the devices that have some."""
     from ..audio import list_devices
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from typing import Any
 
 from ..errors import ModelError, UsageError
 from ..files import size
 from ..weights import KNOWN, LICENCE, parts_of
 from . import model
-from .terminal import on_stdout
+from .parser import Parser
+from .terminal import Console, on_stdout
 
 PATIENCE = 20.0  # seconds that the hub may take for an answer
 # What is taken of a checkpoint folder: no samples, no pictures.
@@ -16,7 +19,7 @@ _CHECKPOINT = ["*.safetensors", "*.json", "*.pth", "LICENSE*", "NOTICE*"]
 _NAME = re.compile(r"([\w.-]+/[\w.-]+)(?::([\w.-]+(?:/[\w.-]+)*))?")
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     parser.add_argument(
         "name", metavar="NAME", help="owner/repo, owner/repo:file, or a known name: " + ", ".join(KNOWN)
     )
@@ -27,14 +30,19 @@ def configure(parser) -> None:
     )
 
 
-def run(args, console) -> int:
+def run(args: argparse.Namespace, console: Console) -> int:
     repository, file = _parse(args.name)
     from huggingface_hub import constants, errors
     from huggingface_hub.utils import logging
 
-    logging.set_verbosity_error()
+    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # of the library
     # the base class of its HTTP error is that of the HTTP library it uses, which connection errors share
-    expected = (*errors.HfHubHTTPError.__bases__, errors.HFValidationError, errors.EntryNotFoundError, OSError)
+    expected: tuple[type[Exception], ...] = (
+        *errors.HfHubHTTPError.__bases__,
+        errors.HFValidationError,
+        errors.EntryNotFoundError,
+        OSError,
+    )
     try:
         path = _fetch(repository, file, console)
     except expected as fault:
@@ -55,7 +63,7 @@ def _parse(name: str) -> tuple[str, str | None]:
     return found[1], found[2]
 
 
-def _fetch(repository: str, file: str | None, console) -> str:
+def _fetch(repository: str, file: str | None, console: Console) -> str:
     """Download what the name asks for; the path to give to -m."""
     from huggingface_hub import HfApi, constants, get_session, hf_hub_download, snapshot_download
     from huggingface_hub.utils import disable_progress_bars, filter_repo_objects
@@ -91,10 +99,10 @@ def _fetch(repository: str, file: str | None, console) -> str:
     return [hf_hub_download(repository, part) for part in parts][0]
 
 
-def _bound(session) -> None:
+def _bound(session: Any) -> None:
     """Every request of the library gets a time-out: those for lists of files have none."""
 
-    def limit(request):
+    def limit(request: Any) -> None:
         kept = {name: value for name, value in request.extensions.get("timeout", {}).items() if value is not None}
         request.extensions["timeout"] = dict.fromkeys(("connect", "read", "write", "pool"), PATIENCE) | kept
 
@@ -102,13 +110,13 @@ def _bound(session) -> None:
     session.event_hooks = {**hooks, "request": [*hooks.get("request", ()), limit]}
 
 
-def _announce(console, what: str, nbytes: int) -> None:
+def _announce(console: Console, what: str, nbytes: int) -> None:
     """Where no progress is drawn, one line says what is going on; a download of gigabytes is silent otherwise."""
     if not console.live:
         console.note(f"downloading {what} ({size(nbytes)}) ...")
 
 
-def _reason(fault, repository, file, endpoint) -> str:
+def _reason(fault: Exception, repository: str, file: str | None, endpoint: str) -> str:
     """One line of what the hub or the network said."""
     from huggingface_hub import errors
 

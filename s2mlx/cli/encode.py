@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
+
 from . import model, paths
-from .terminal import seconds
+from .parser import Parser
+from .terminal import Console, seconds
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     parser.add_argument("clip", metavar="CLIP", help="a sound file of any rate and channel count")
     parser.option("-o", "--output", metavar="CODES.npy|-", help="where the codes go; - is stdout")
     model.add_options(parser)
     model.add_manners(parser)
 
 
-def run(args, console) -> int:
+def run(args: argparse.Namespace, console: Console) -> int:
     paths.check_codes(args.output)
 
     from ..audio import read_sound, resample

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
+from typing import Any
 
 from ..files import size
 from . import model
-from .terminal import table
+from .parser import Parser
+from .terminal import Console, table
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     parser.add_argument("name", nargs="?", metavar="MODEL", help=model.POSITIONAL)
     model.add_name(parser)
     model.add_manners(
@@ -23,7 +26,7 @@ def configure(parser) -> None:
     )
 
 
-def run(args, console) -> int:
+def run(args: argparse.Namespace, console: Console) -> int:
     from ..weights import describe, find_model, open_checkpoint
 
     found = find_model(model.named(args))
@@ -35,7 +38,7 @@ def run(args, console) -> int:
     return 0
 
 
-def _text(facts) -> str:
+def _text(facts: dict[str, Any]) -> str:
     config, memory = facts["config"], facts["memory"]
     rows = [
         ["name", facts["name"] + (" (the bundled demo voice)" if facts["is_demo"] else "")],

@@ -9,7 +9,9 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 INTERRUPTED = 130
 # s; one wish to stop often comes as several signals: `timeout` sends one to the child and one to its group, a closing
@@ -28,7 +30,7 @@ class _State:
 
 
 @contextmanager
-def as_keyboard_interrupt():
+def as_keyboard_interrupt() -> Iterator[None]:
     """Within, the signals raise KeyboardInterrupt. Elsewhere than in the main thread this does nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -57,7 +59,7 @@ def terminated() -> bool:
 
 
 @contextmanager
-def uninterrupted():
+def uninterrupted() -> Iterator[None]:
     """Within, signals wait: for putting a finished file in place, which is short and must not be done by half."""
     _State.held += 1
     try:
@@ -69,7 +71,7 @@ def uninterrupted():
         _interrupt()
 
 
-def _handle(number, frame):
+def _handle(number: int, frame: FrameType | None) -> None:
     if _State.number is None:
         _State.number = number
     if _State.held:
@@ -78,7 +80,7 @@ def _handle(number, frame):
         _interrupt()
 
 
-def _interrupt():
+def _interrupt() -> None:
     now = time.monotonic()
     if _State.first is None:
         _State.first = now

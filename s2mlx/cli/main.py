@@ -5,9 +5,13 @@ Exit codes: 0 done (also when the reader of stdout went away), 1 failed, 2 wrong
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
+from typing import NoReturn
 
 from .. import __version__
 from ..errors import S2Error, UsageError, reason
@@ -51,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
     debug = "--debug" in argv or os.environ.get("S2MLX_DEBUG", "0").lower() not in ("", "0", "no", "off", "false")
     try:
         check_platform(sys.platform, os.uname().machine if hasattr(os, "uname") else "")
-        if sys.stdout is not None:
+        if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")  # a name that this terminal cannot show is no failure
         with as_keyboard_interrupt(), named_stdout():
             code = _dispatch(argv, console)
@@ -90,7 +94,7 @@ def check_platform(system: str, machine: str) -> None:
         )
 
 
-def _dispatch(argv, console) -> int:
+def _dispatch(argv: list[str], console: Console) -> int:
     if argv[:1] == ["help"]:
         argv = [*argv[1:], "--help"]
     if argv and not argv[0].startswith("-"):
@@ -99,10 +103,11 @@ def _dispatch(argv, console) -> int:
             raise UsageError(f"there is no command {name!r}; {known_or_near(name, (*COMMANDS, 'help'))}")
         module, parser = command_parser(name)
 
-        def command():
+        def command() -> int:
             args = parser.parse(rest)
             console.configure(args)
-            return module.run(args, console)
+            code: int = module.run(args, console)
+            return code
 
         return _leave_quietly(command)
 
@@ -115,37 +120,37 @@ def _dispatch(argv, console) -> int:
     )
     parser.add_argument("--version", action="version", version=f"s2mlx {__version__}")
 
-    def bare():
+    def bare() -> NoReturn:
         parser.parse(argv)
         raise UsageError("no command given; see s2mlx --help")
 
     return _leave_quietly(bare)
 
 
-def command_parser(name: str):
+def command_parser(name: str) -> tuple[ModuleType, Parser]:
     """The module of a command, and the parser of its options."""
     module = import_module(f".{name}", __package__)
-    parser = Parser(prog=f"s2mlx {name}", description=module.__doc__.split("\n\n")[0])
+    parser = Parser(prog=f"s2mlx {name}", description=(module.__doc__ or "").split("\n\n")[0])
     module.configure(parser)
     return module, parser
 
 
-def _leave_quietly(run) -> int:
+def _leave_quietly(run: Callable[[], int]) -> int:
     """argparse ends --help and --version by SystemExit: make that an exit code too."""
     try:
-        return run() or 0
+        return run()
     except SystemExit as end:
-        return end.code or 0
+        return end.code if isinstance(end.code, int) else 0
 
 
-def _failed(console: Console, text, debug: bool, code: int) -> int:
-    if debug:
-        console.traceback(sys.exception() if hasattr(sys, "exception") else sys.exc_info()[1])
+def _failed(console: Console, text: object, debug: bool, code: int) -> int:
+    if debug and (fault := sys.exception()) is not None:
+        console.traceback(fault)
     console.error(text)
     return code
 
 
-def _describe(fault) -> str:
+def _describe(fault: OSError | MemoryError) -> str:
     if isinstance(fault, MemoryError):
         return "out of memory; a smaller model or a shorter text needs less"
     return f"{fault.filename}: {reason(fault)}" if fault.filename else reason(fault)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import argparse
+from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..weights import RECOMMENDED
+from .parser import Parser
+from .terminal import Console
+
+if TYPE_CHECKING:
+    from ..synthesizer import Synthesizer
 
 POSITIONAL = "as for -m; default: the configured model, else the demo voice"
 _S2_PRO = f"for S2 Pro: s2mlx download {RECOMMENDED}, then -m {RECOMMENDED} or S2MLX_MODEL={RECOMMENDED}"
 
 
-def add_name(parser) -> None:
+def add_name(parser: Parser) -> None:
     parser.shared(
         "-m",
         "--model",
@@ -21,7 +27,7 @@ def add_name(parser) -> None:
     )
 
 
-def add_options(parser, *, compat: bool = True) -> None:
+def add_options(parser: Parser, *, compat: bool = True) -> None:
     add_name(parser)
     parser.shared("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
     parser.shared(
@@ -36,14 +42,15 @@ def add_options(parser, *, compat: bool = True) -> None:
         )
 
 
-def named(args) -> str | None:
+def named(args: argparse.Namespace) -> str | None:
     """The model of a command that takes it as a word too: MODEL or -m, None when neither is given."""
     if args.name is not None and "model" in args.given:
         raise UsageError(f"MODEL and -m name a model each ({args.name}, {args.model}); leave one out")
-    return args.model if args.name is None else args.name
+    name: str | None = args.model if args.name is None else args.name
+    return name
 
 
-def given_options(args) -> list[str]:
+def given_options(args: argparse.Namespace) -> list[str]:
     """The words that make another command open the same model."""
     return [
         word
@@ -64,7 +71,7 @@ def _gigabytes(word: str) -> int:
     return int(value * 1e9)
 
 
-def add_manners(parser, *, json: str | None = None, quiet: bool = True) -> None:
+def add_manners(parser: Parser, *, json: str | None = None, quiet: bool = True) -> None:
     """--debug; --quiet where a command has notes or progress, --json where it has figures."""
     if json:
         parser.shared("--json", action="store_true", help=json)
@@ -77,13 +84,13 @@ def add_manners(parser, *, json: str | None = None, quiet: bool = True) -> None:
 CLONES = "S2-nano keeps the pitch of a voice and how large it sounds, not its timbre; S2 Pro keeps that too"
 
 
-def note_clones(tts, console) -> None:
+def note_clones(tts: Synthesizer, console: Console) -> None:
     """Before a voice is made: what this model will keep of it."""
     if tts.is_demo:
         console.note(f"{CLONES} ({_S2_PRO})")
 
 
-def open_model(args, console):
+def open_model(args: argparse.Namespace, console: Console) -> Synthesizer:
     """The Synthesizer that the options ask for. One line tells a person when nobody chose and it is the demo voice."""
     import s2mlx
 
@@ -91,7 +98,7 @@ def open_model(args, console):
 
     shown = -1
 
-    def progress(done, total):
+    def progress(done: int, total: int) -> None:
         nonlocal shown
         percent = 100 * done // total
         if percent >= shown + 5 or percent == 100:  # a line that is rewritten for every tensor only flickers

@@ -16,6 +16,9 @@ import os
 import stat
 import sys
 import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import BinaryIO, Generic, TypeVar
 
 import numpy as np
 
@@ -26,133 +29,162 @@ from . import paths
 from .interrupts import uninterrupted
 from .terminal import StdoutError
 
+Piece = TypeVar("Piece")
 
-class AudioFile:
+
+class Destination(ABC):
+    """See above. path: as the user gave it."""
+
+    def __init__(self, path: str):
+        self.path, self.kept_seconds = path, 0.0
+
+    @property
+    def lead(self) -> Callable[[], float] | None:
+        return None
+
+    @abstractmethod
+    def write(self, samples: np.ndarray, codes: np.ndarray, ended: bool) -> None: ...
+
+    @abstractmethod
+    def drop(self) -> None: ...
+
+    @abstractmethod
+    def finish(self) -> None: ...
+
+    @abstractmethod
+    def keep(self) -> None: ...
+
+    @abstractmethod
+    def discard(self) -> None: ...
+
+
+class AudioFile(Destination):
     """A sound file. A pass is written when it has ended, so that an interrupted file holds whole passes only."""
 
-    lead = None
-
     def __init__(self, path: str, rate: int):
-        self.path = path
-        self.kept_seconds = 0.0
+        super().__init__(path)
         self._rate = rate
         self._writer = AudioWriter(path, rate)
-        self._pass = []
+        self._pass: list[np.ndarray] = []
 
-    def write(self, samples, codes, ended):
+    def write(self, samples: np.ndarray, codes: np.ndarray, ended: bool) -> None:
         self._pass.append(samples)
         if ended:
             self._writer.write(np.concatenate(self._pass))
             self._pass = []
 
-    def drop(self):
+    def drop(self) -> None:
         self._pass = []
 
-    def finish(self):
+    def finish(self) -> None:
         with uninterrupted():
             self._writer.close()
         self.kept_seconds = self._writer.samples_written / self._rate
 
-    def keep(self):
+    def keep(self) -> None:
         if self._writer.samples_written:
             self.finish()
         else:
             self._writer.abort()
 
-    def discard(self):
+    def discard(self) -> None:
         self._writer.abort()
 
 
-class _Kept:
+class _Kept(Destination, Generic[Piece]):
     """What grows in memory, pass by pass, and is written at the end: 16-bit samples or codes are small."""
 
-    lead = None
-
     def __init__(self, path: str):
-        self.path = path
-        self.kept_seconds = 0.0
-        self._done, self._pass = [], []
+        super().__init__(path)
+        self._done: list[Piece] = []
+        self._pass: list[Piece] = []
 
-    def write(self, samples, codes, ended):
+    @abstractmethod
+    def _piece(self, samples: np.ndarray, codes: np.ndarray) -> Piece: ...
+
+    def write(self, samples: np.ndarray, codes: np.ndarray, ended: bool) -> None:
         self._pass.append(self._piece(samples, codes))
         if ended:
             self._done += self._pass
             self._pass = []
 
-    def drop(self):
+    def drop(self) -> None:
         self._pass = []
 
-    def keep(self):
+    def keep(self) -> None:
         if self._done:
             self.finish()
 
-    def discard(self):
+    def discard(self) -> None:
         self._done, self._pass = [], []
 
 
-class RawFile(_Kept):
+class RawFile(_Kept[bytes]):
     """Headerless s16le mono."""
 
     def __init__(self, path: str, rate: int):
         super().__init__(path)
         self._rate = rate
 
-    def _piece(self, samples, codes):
+    def _piece(self, samples: np.ndarray, codes: np.ndarray) -> bytes:
         return pcm16(samples)
 
-    def finish(self):
+    def finish(self) -> None:
         data = b"".join(self._done)
         paths.write_whole(self.path, data)
         self.kept_seconds = len(data) / 2 / self._rate
 
 
-class CodesFile(_Kept):
+class CodesFile(_Kept[np.ndarray]):
     """The frames of all passes as one .npy, int32 [num_codebooks, frames]."""
 
-    def _piece(self, samples, codes):
+    def _piece(self, samples: np.ndarray, codes: np.ndarray) -> np.ndarray:
         return codes
 
-    def finish(self):
+    def finish(self) -> None:
         save_codes(self.path, np.concatenate(self._done, axis=1))
 
 
-class Stream:
+class Stream(Destination):
     """stdout, a pipe or a device: each piece goes out as it comes. WAV of unknown length, or bare s16le mono."""
 
-    kept_seconds = 0.0
-
     def __init__(self, path: str, rate: int, raw: bool):
-        self.path = path
+        super().__init__(path)
         self._rate, self._samples, self._began = rate, 0, 0.0
-        self._file = sys.stdout.buffer if path == "-" else open(path, "wb")
+        self._file: BinaryIO = sys.stdout.buffer if path == "-" else open(path, "wb")
         self._header_at = None if raw else _position(self._file)
         if not raw:
             self._send(stream_wav_header(rate))
 
-    def write(self, samples, codes, ended):
+    def write(self, samples: np.ndarray, codes: np.ndarray, ended: bool) -> None:
         self._send(pcm16(samples))
         self._began = self._began or time.monotonic()
         self._samples += len(samples)
 
-    def lead(self) -> float:
+    @property
+    def lead(self) -> Callable[[], float]:
         """As if a player at the other end began with the first piece."""
+        return self._ahead
+
+    def _ahead(self) -> float:
         return self._samples / self._rate - (time.monotonic() - self._began) if self._began else 0.0
 
-    def drop(self):
+    def drop(self) -> None:
         pass  # it is gone
 
-    def finish(self):
+    def finish(self) -> None:
         self._tell_length()
         if self.path != "-":
             self._file.close()
 
-    keep = finish
+    def keep(self) -> None:
+        self.finish()
 
-    def discard(self):
+    def discard(self) -> None:
         with contextlib.suppress(OSError, S2Error):  # what it holds back may have no room
             self.finish()
 
-    def _tell_length(self):
+    def _tell_length(self) -> None:
         """`-o - > file.wav` is a file after all: its header gets the length that is known now."""
         if self._header_at is None or 2 * self._samples > MAX_DATA:
             return
@@ -161,7 +193,7 @@ class Stream:
         self._send(wav_header(self._rate, 2 * self._samples))
         self._file.seek(end)
 
-    def _send(self, data: bytes):
+    def _send(self, data: bytes) -> None:
         try:
             self._file.write(data)
             self._file.flush()
@@ -174,7 +206,7 @@ class Stream:
             ) from fault
 
 
-def _position(file) -> int | None:
+def _position(file: BinaryIO) -> int | None:
     """Where a regular file stands; None for what cannot go back (a pipe, a device) or only appends."""
     try:
         descriptor = file.fileno()
@@ -185,12 +217,12 @@ def _position(file) -> int | None:
         return None
 
 
-def save_codes(path: str, codes) -> None:
+def save_codes(path: str, codes: np.ndarray) -> None:
     """Write int32 [num_codebooks, frames] as .npy, `-` is stdout."""
     paths.write_whole(path, npy_bytes(codes))
 
 
-def open_audio(path: str, rate: int, raw: bool):
+def open_audio(path: str, rate: int, raw: bool) -> Destination:
     """The output that `-o PATH` means."""
     if paths.is_stream(path):
         return Stream(path, rate, raw)

@@ -27,7 +27,7 @@ def is_stream(path: str) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def check_output(path: str | None, what: str) -> None:
+def check_output(path: str | None, what: str) -> str:
     """`-o` of a command whose result is binary: given, writable, and no terminal. what: "sound is", "codes are"."""
     if path is None:
         raise UsageError("-o is missing: say where the result goes")
@@ -37,6 +37,7 @@ def check_output(path: str | None, what: str) -> None:
         raise UsageError("there is no stdout to write to; use -o FILE")
     elif stdout_is_terminal():
         raise UsageError(f"{what} not written to a terminal; use -o FILE or a pipe")
+    return path
 
 
 RAW, CODES = (".raw", ".pcm", ".s16", ".s16le", ".bin"), (".npy",)
@@ -51,7 +52,7 @@ def check_ending(path: str, endings: tuple[str, ...], what: str) -> None:
 
 def check_sound(path: str | None, raw: bool) -> None:
     """`-o` for sound, of a kind that can be written and under an ending that says so."""
-    check_output(path, "sound is")
+    path = check_output(path, "sound is")
     if raw:
         check_ending(path, RAW, "bare samples")
     elif not is_stream(path):
@@ -62,8 +63,7 @@ def check_sound(path: str | None, raw: bool) -> None:
 
 def check_codes(path: str | None) -> None:
     """`-o` for codes."""
-    check_output(path, "codes are")
-    check_ending(path, CODES, "codes")
+    check_ending(check_output(path, "codes are"), CODES, "codes")
 
 
 def check_writable(path: str) -> None:
@@ -83,7 +83,7 @@ def check_writable(path: str) -> None:
         raise S2Error(f"cannot write {path}: the file is write-protected")
 
 
-def write_whole(path: str, data) -> None:
+def write_whole(path: str, data: bytes) -> None:
     """Put bytes into a file, whole or not at all, or through a stream (`-` is stdout)."""
     try:
         if path == "-":

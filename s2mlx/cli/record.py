@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import select
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from ..errors import AudioError, DeviceError, UsageError
 from . import model, references
 from .autosave import KeptTake
 from .interrupts import uninterrupted
-from .parser import words
-from .terminal import seconds
+from .parser import Parser, words
+from .terminal import Console, seconds
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..audio import Take
+    from ..synthesizer import Synthesizer
+    from ..voices import VoiceLibrary
 
 _LONGEST = 30.0  # s; a reference is 5 to 30
 _COUNTDOWN = 3
@@ -20,7 +29,7 @@ _LOWEST_DB = -60.0  # left end of the meter
 _METER = 30  # characters
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     from ..text import languages
 
     parser.add_argument("name", metavar="NAME", nargs="?", help="what the voice is called")
@@ -40,11 +49,11 @@ def configure(parser) -> None:
     parser.epilog = model.CLONES + "."
 
 
-def run(args, console) -> int:
+def run(args: argparse.Namespace, console: Console) -> int:
     if args.input == "?":
-        from .devices import print_list
+        from .devices import print_devices
 
-        return print_list(console, "inputs")
+        return print_devices(console, "inputs")
     if args.name is None:
         raise UsageError("NAME is missing: say what the voice is called; see s2mlx record --help")
     if args.seconds is not None and not 1 <= args.seconds <= _LONGEST:
@@ -73,7 +82,7 @@ def run(args, console) -> int:
     return 0
 
 
-def _settle_name(library, args, console) -> tuple[str, bool]:
+def _settle_name(library: VoiceLibrary, args: argparse.Namespace, console: Console) -> tuple[str, bool]:
     """The voice's name, and whether it may replace one. Asked before anything is recorded."""
     from ..errors import VoiceError
     from .voice import free_name
@@ -87,7 +96,9 @@ def _settle_name(library, args, console) -> tuple[str, bool]:
         raise
 
 
-def _take(args, tts, kept: KeptTake, console):
+def _take(
+    args: argparse.Namespace, tts: Synthesizer, kept: KeptTake, console: Console
+) -> tuple[str, tuple[np.ndarray, int]]:
     """Record until a take will do: (words, (samples float32 [n], rate)). `kept` has each usable one at once."""
     from ..audio import check, trim
     from ..text import sentences_to_read
@@ -116,7 +127,7 @@ def _take(args, tts, kept: KeptTake, console):
             return text, clip
 
 
-def _sixteen_bit(samples):
+def _sixteen_bit(samples: np.ndarray) -> np.ndarray:
     """As the clip will be kept, so that the voice can be made again from it, code for code."""
     import numpy as np
 
@@ -125,7 +136,7 @@ def _sixteen_bit(samples):
     return np.frombuffer(pcm16(samples), "<i2").astype(np.float32) / 32768
 
 
-def _listen(args, rate: int, console):
+def _listen(args: argparse.Namespace, rate: int, console: Console) -> Take:
     """Count down, then record with the level on the screen until Enter or the time is up."""
     from ..audio import Recorder
 

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import AudioError, UsageError
 from ..voices import listed
-from .parser import words
-from .terminal import seconds
+from .parser import Parser, words
+from .terminal import Console, seconds
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..synthesizer import Synthesizer
+    from ..voices import Voice
+
+    Clip = tuple[np.ndarray, float]  # samples float32 [n] and their rate
 
 # Times slower or faster than ordinary reading: beyond, words are missing or belong elsewhere. Estimates are good to a
 # third, and people pause.
 _PACE = 2.5
 
 
-def add_options(parser) -> None:
+def add_options(parser: Parser) -> None:
     parser.shared(
         "-v",
         "--voice",
@@ -41,18 +52,18 @@ def add_options(parser) -> None:
     )
 
 
-def add_one_voice(parser, help: str) -> None:
+def add_one_voice(parser: Parser, help: str) -> None:
     """`-v` of a command that takes a single voice; its variable is that of `say`. See `one_voice`."""
     parser.shared("-v", "--voice", action="append", metavar="NAME|PATH", help=help)
 
 
-def one_voice(args) -> str | None:
+def one_voice(args: argparse.Namespace) -> str | None:
     if len(args.voice or []) > 1:
         raise UsageError(f"this command takes one voice, not {len(args.voice)}: {', '.join(args.voice)}")
     return args.voice[0] if args.voice else None
 
 
-def check(args, console) -> list:
+def check(args: argparse.Namespace, console: Console) -> list[Clip]:
     """Everything about the references that can be said before a model is loaded. The clips of --ref, read."""
     clips, texts = args.ref or [], args.ref_text or []
     if args.voice and (clips or texts):
@@ -66,7 +77,7 @@ def check(args, console) -> list:
     return [read_clip(clip, text, console) for clip, text in zip(clips, texts)]
 
 
-def note_speakers(text: str, voices: list, console) -> None:
+def note_speakers(text: str, voices: list[str], console: Console) -> None:
     """Say which speakers of the text have no voice though others have, and which voices no speaker uses."""
     from ..text import split_turns
 
@@ -101,14 +112,14 @@ def check_unicode(text: str, what: str) -> None:
         raise UsageError(f"{what} is not valid UTF-8") from None
 
 
-def read_clip(path: str, text: str, console):
+def read_clip(path: str, text: str, console: Console) -> Clip:
     """(samples float32 [n] mono, their rate) of a clip, whose faults are then known: that costs milliseconds, not as
     loading a model. A doubtful length is said, and a `text` that can hardly be its words."""
     from ..audio import BEST_SECONDS, INAUDIBLE_DB, speech_db
     from ..voices import read_clip
 
     samples, rate = clip = read_clip(path)
-    if speech_db(samples, rate) < INAUDIBLE_DB:
+    if speech_db(samples, round(rate)) < INAUDIBLE_DB:
         raise AudioError(f"{path} is silent, or nearly so; a voice needs speech that can be heard")
     least, most = BEST_SECONDS
     if not least <= len(samples) / rate <= most:
@@ -133,7 +144,7 @@ def doubtful_words(text: str, length: float) -> str | None:
     )
 
 
-def load_named(args) -> list:
+def load_named(args: argparse.Namespace) -> list[Voice]:
     """The voices of -v, in order, before a model is loaded."""
     if not args.voice:
         return []
@@ -143,20 +154,17 @@ def load_named(args) -> list:
     return [library.resolve(name) for name in args.voice]
 
 
-def resolve(args, named: list, clips: list, tts, console) -> list:
+def resolve(
+    args: argparse.Namespace, named: list[Voice], clips: list[Clip], tts: Synthesizer, console: Console
+) -> list[Voice]:
     """All voices of the request as this model takes them: the named ones, or the clips encoded by it. named: what
     `load_named` gave, clips: what `check` gave."""
     from ..voices import VoiceFitter, VoiceLibrary
 
-    fitter = VoiceFitter(tts, VoiceLibrary())
-    voices = [
-        fitter.fit(
-            voice,
-            clip=clip_of(spec),
-            on_making=lambda spec=spec: console.progress(f"{spec} was made for another model: encoding its clip ..."),
-        )
-        for spec, voice in zip(args.voice or [], named)
-    ]
+    fitter, voices = VoiceFitter(tts, VoiceLibrary()), []
+    for spec, voice in zip(args.voice or [], named):
+        making = f"{spec} was made for another model: encoding its clip ..."
+        voices.append(fitter.fit(voice, clip=clip_of(spec), on_making=partial(console.progress, making)))
     for path, text, clip in zip(args.ref or [], args.ref_text or [], clips):
         console.progress(f"encoding {os.path.basename(path)} ...")
         voices.append(tts.clone(clip, text))

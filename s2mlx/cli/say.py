@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
 
 from ..errors import DeviceError, UsageError
 from . import knobs, model, paths, references
-from .parser import words
+from .parser import Parser, words
+from .terminal import Console
 from .text_input import read_text
 
 _EPILOG = """\
@@ -58,7 +60,7 @@ _ELSEWHERE = {
 }
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("text", nargs="*", type=words, metavar="TEXT", help="the words to speak")
     model.add_options(parser)
@@ -81,15 +83,15 @@ def configure(parser) -> None:
     parser.elsewhere |= _ELSEWHERE
 
 
-def run(args, console) -> int:
+def run(args: argparse.Namespace, console: Console) -> int:
     if args.voice and "?" in args.voice:
-        from .voice import print_list
+        from .voice import print_voices
 
-        return print_list(console, args.json)
+        return print_voices(console, args.json)
     if args.device == "?":
-        from .devices import print_list
+        from .devices import print_devices
 
-        return print_list(console, "outputs", args.json)
+        return print_devices(console, "outputs", args.json)
 
     if args.text and "file" in args.given:
         raise UsageError("TEXT and -f exclude each other")
@@ -125,7 +127,7 @@ def run(args, console) -> int:
     return 0
 
 
-def _check_device(args) -> None:
+def _check_device(args: argparse.Namespace) -> None:
     """DeviceError, with the way out of it, where nothing can be played."""
     from ..audio import find_output
 
@@ -137,7 +139,7 @@ def _check_device(args) -> None:
         raise DeviceError(f"{fault}; or write a file: -o speech.wav") from fault
 
 
-def _check_outputs(args) -> bool:
+def _check_outputs(args: argparse.Namespace) -> bool:
     """Is the speech to be played? Contradictions and targets that cannot be written end here."""
     if args.play and args.no_play:
         raise UsageError("--play and --no-play exclude each other")

@@ -5,6 +5,7 @@ Nothing moves or has colour unless stderr is a capable terminal (not TERM=dumb);
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import sys
@@ -18,14 +19,14 @@ from ..text import visible
 class Console:
     """stderr for people. `quiet` keeps warnings and errors only; `live` says whether a progress line may be shown."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.quiet = False
-        self._stream = sys.stderr  # None when the process was started without one
+        self._stream: TextIO | None = sys.stderr  # None when the process was started without one
         self.live = _is_terminal(self._stream) and os.environ.get("TERM", "") != "dumb"
         self._colour = self.live and not os.environ.get("NO_COLOR")
         self._line = 0  # width of the progress line on screen
 
-    def configure(self, args) -> None:
+    def configure(self, args: argparse.Namespace) -> None:
         """Take --quiet and --json of a parsed command line."""
         self.quiet = getattr(args, "quiet", False)
         self.live = self.live and not self.quiet and not getattr(args, "json", False)
@@ -37,7 +38,7 @@ class Console:
     def warn(self, text: str) -> None:
         self._say("warning", "33", text)
 
-    def error(self, text: str) -> None:
+    def error(self, text: object) -> None:
         self._say("error", "31;1", " ".join(str(text).split()))
 
     def traceback(self, fault: BaseException) -> None:
@@ -165,7 +166,7 @@ def stdin_is_piped() -> bool:
     return sys.stdin is not None and not sys.stdin.closed and not _is_terminal(sys.stdin)
 
 
-def _is_terminal(stream) -> bool:
+def _is_terminal(stream: TextIO | None) -> bool:
     try:
         return stream is not None and stream.isatty()
     except ValueError:  # closed

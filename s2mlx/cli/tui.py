@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
+
 from . import model, references
-from .parser import words
+from .parser import Parser, words
+from .terminal import Console
 
 
-def configure(parser) -> None:
+def configure(parser: Parser) -> None:
     parser.takes_defaults = False  # the app keeps settings of its own; the model of the file it asks for itself
     parser.add_argument("text", nargs="*", type=words, metavar="TEXT", help="text to begin with")
     model.add_options(parser, compat=False)
@@ -15,13 +18,14 @@ def configure(parser) -> None:
     parser.shared("--debug", action="store_true", help="show the traceback of an error")
 
 
-def run(args, console) -> int:
+def run(args: argparse.Namespace, console: Console) -> int:
     import s2mlx_app
 
-    return s2mlx_app.run(
+    code: int = s2mlx_app.run(
         model=args.model,
         tokenizer=args.tokenizer,
         voice=references.one_voice(args),
         device=args.device,
         text=" ".join(args.text) or None,
     )
+    return code

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import json
 import os
 import shlex
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError, VoiceError
 from . import model, paths, references
-from .parser import words
-from .terminal import seconds, table
+from .parser import Parser, words
+from .terminal import Console, seconds, table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..voices import Voice, VoiceInfo, VoiceLibrary
 
 
-def configure(parser) -> None:
-    actions = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
+def configure(parser: Parser) -> None:
+    actions: argparse._SubParsersAction[Parser] = parser.add_subparsers(required=True, metavar="ACTION", dest="action")
 
-    def action(name, run, what):
+    def action(name: str, run: Callable[[argparse.Namespace, Console], int], what: str) -> Parser:
         sub = actions.add_parser(name, help=what, description=what[0].upper() + what[1:] + ".")
         sub.set_defaults(parser=sub, act=run)
         return sub
@@ -72,11 +80,12 @@ def configure(parser) -> None:
     model.add_manners(export)
 
 
-def run(args, console) -> int:
-    return args.act(args, console)
+def run(args: argparse.Namespace, console: Console) -> int:
+    code: int = args.act(args, console)
+    return code
 
 
-def print_list(console, as_json: bool = False) -> int:
+def print_voices(console: Console, as_json: bool = False) -> int:
     """The saved voices on stdout, as a table or one JSON object; it needs no model."""
     infos = _library().infos()
     if as_json:
@@ -97,7 +106,7 @@ def print_list(console, as_json: bool = False) -> int:
     return 0
 
 
-def free_name(library, name: str, force: bool) -> str:
+def free_name(library: VoiceLibrary, name: str, force: bool) -> str:
     """`name` as it will be kept; VoiceError if it is no name, or taken and not to be replaced."""
     from ..voices import check_name, key
 
@@ -107,7 +116,7 @@ def free_name(library, name: str, force: bool) -> str:
     return name
 
 
-def _library():
+def _library() -> VoiceLibrary:
     from ..voices import VoiceLibrary
 
     return VoiceLibrary()
@@ -118,15 +127,15 @@ def _short(text: str, width: int = 60) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def _as_dict(info) -> dict:
+def _as_dict(info: VoiceInfo) -> dict[str, Any]:
     return dataclasses.asdict(info) | {"path": str(info.path)}
 
 
-def _list(args, console) -> int:
-    return print_list(console, args.json)
+def _list(args: argparse.Namespace, console: Console) -> int:
+    return print_voices(console, args.json)
 
 
-def _show(args, console) -> int:
+def _show(args: argparse.Namespace, console: Console) -> int:
     info = _library().info(args.name)
     if args.json:
         print(json.dumps(_as_dict(info)))
@@ -148,7 +157,7 @@ def _show(args, console) -> int:
     return 0
 
 
-def _add(args, console) -> int:
+def _add(args: argparse.Namespace, console: Console) -> int:
     if args.clip is None or args.text is None:
         missing = "--clip CLIP" if args.clip is None else "--text with the words spoken in the clip"
         raise UsageError(f"a voice is a clip and its words; add {missing}")
@@ -173,7 +182,14 @@ def _add(args, console) -> int:
     return 0
 
 
-def save(library, name, voice, clip, force, console) -> None:
+def save(
+    library: VoiceLibrary,
+    name: str,
+    voice: Voice,
+    clip: tuple[np.ndarray, int],
+    force: bool,
+    console: Console,
+) -> None:
     """Put a new voice into the library, and say how to use it and how to undo what it replaced."""
     from ..voices import key
 
@@ -188,7 +204,7 @@ def save(library, name, voice, clip, force, console) -> None:
         console.note(f"it stands before the bundled {bundled[0]}, which is back when yours is removed or renamed")
 
 
-def _rename(args, console) -> int:
+def _rename(args: argparse.Namespace, console: Console) -> int:
     library = _library()
     old = library.info(args.old).name
     library.rename(old, args.new)
@@ -196,14 +212,14 @@ def _rename(args, console) -> int:
     return 0
 
 
-def _remove(args, console) -> int:
+def _remove(args: argparse.Namespace, console: Console) -> int:
     token = _library().remove(args.name)
     print(token)
     console.note(f"removed the voice {args.name!r}; undo: s2mlx voice restore {token}")
     return 0
 
 
-def _restore(args, console) -> int:
+def _restore(args: argparse.Namespace, console: Console) -> int:
     if args.which is None:
         return _list_removed(args, console)
     name = _library().restore(args.which)
@@ -213,7 +229,7 @@ def _restore(args, console) -> int:
     return 0
 
 
-def _list_removed(args, console) -> int:
+def _list_removed(args: argparse.Namespace, console: Console) -> int:
     removed = _library().removed()
     if args.json:
         print(json.dumps({"removed": [dataclasses.asdict(voice) for voice in removed]}))
@@ -232,7 +248,7 @@ def _when(stamp: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(stamp))
 
 
-def _import(args, console) -> int:
+def _import(args: argparse.Namespace, console: Console) -> int:
     from ..voices import Voice, clip_of_file
 
     library = _library()
@@ -245,7 +261,7 @@ def _import(args, console) -> int:
     return 0
 
 
-def _export(args, console) -> int:
+def _export(args: argparse.Namespace, console: Console) -> int:
     from ..voices import SUFFIX, clip_beside
 
     library, target = _library(), args.file

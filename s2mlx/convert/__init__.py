@@ -17,6 +17,10 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .types import Plan as Plan
 
 ENDING = ".gguf"
 
@@ -30,7 +34,7 @@ class Converted:
 
     path: Path
     nbytes: int
-    plan: object
+    plan: Plan
     is_s2_pro: bool
 
 

@@ -49,7 +49,7 @@ def _folder(variable: str, default: str) -> Path:
     import platformdirs
 
     try:
-        path = getattr(platformdirs, default)(_NAME, appauthor=False)
+        path: Path = getattr(platformdirs, default)(_NAME, appauthor=False)
     except RuntimeError:  # a user without a home, as in a container; older versions give a path that begins with ~
         path = Path("~")
     if not path.is_absolute():

@@ -13,7 +13,7 @@ import io
 import math
 import os
 import re
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 import numpy as np
 
@@ -32,7 +32,7 @@ _ENTRY = re.compile(
 _TYPE = re.compile(r"(?:[<>|=]?[iu]1|[<>=]?(?:[iu][248]|f[248]))")
 
 
-def npy_bytes(codes) -> bytes:
+def npy_bytes(codes: np.ndarray) -> bytes:
     """The bytes of a file of frames, int32 [num_codebooks, frames]."""
     file = io.BytesIO()
     np.save(file, np.ascontiguousarray(codes, dtype=np.int32), allow_pickle=False)
@@ -70,7 +70,7 @@ def _read(file: BinaryIO, name: str) -> np.ndarray:
     return numbers.astype(dtype.newbyteorder("="), copy=False)
 
 
-def _header(file: BinaryIO, name: str) -> tuple[np.dtype, tuple[int, ...], str]:
+def _header(file: BinaryIO, name: str) -> tuple[np.dtype, tuple[int, ...], Literal["C", "F"]]:
     """Type, shape and order ("C" or "F") of the numbers that follow."""
     start = file.read(8)
     if start.startswith(b"PK\3\4"):
@@ -87,7 +87,7 @@ def _header(file: BinaryIO, name: str) -> tuple[np.dtype, tuple[int, ...], str]:
     return _believed(text.decode("latin-1").strip(), name)
 
 
-def _believed(header: str, name: str) -> tuple[np.dtype, tuple[int, ...], str]:
+def _believed(header: str, name: str) -> tuple[np.dtype, tuple[int, ...], Literal["C", "F"]]:
     found: dict[str, str] = {}
     inside, at, times = header[1:-1].strip(), 0, 0
     if header[:1] + header[-1:] == "{}":
@@ -101,4 +101,5 @@ def _believed(header: str, name: str) -> tuple[np.dtype, tuple[int, ...], str]:
     shape = tuple(int(n.strip().rstrip("L")) for n in found["shape"].split(",") if n.strip())
     if len(shape) > 32:
         raise S2Error(f"{name} claims {len(shape)} dimensions")
-    return np.dtype(found["type"]), shape, "F" if found["order"] == "True" else "C"
+    order: Literal["C", "F"] = "F" if found["order"] == "True" else "C"
+    return np.dtype(found["type"]), shape, order

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 from ..errors import VoiceError
 from ..text.shown import visible
@@ -37,7 +38,7 @@ def printable(name: str) -> str:
     return name if len(name) <= 80 else name[:77] + "..."
 
 
-def listed(names, most: int = 8) -> str:
+def listed(names: Iterable[str], most: int = 8) -> str:
     """Names in a sentence; how many more there are is said."""
     names = list(names)
     more = f" and {len(names) - most} more" if len(names) > most else ""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import ModelError
 
+if TYPE_CHECKING:
+    from .checkpoint import Checkpoint
 
-def open_checkpoint(path, *, memory_limit=None):
-    """Open and check a GGUF file or an official checkpoint folder; nothing is decoded yet. Returns a `Checkpoint`.
+
+def open_checkpoint(path: str | os.PathLike[str], *, memory_limit: int | None = None) -> Checkpoint:
+    """Open and check a GGUF file or an official checkpoint folder; nothing is decoded yet.
 
     memory_limit: bytes that dense weights may take on the CPU backend; None allows half of the machine's memory.
     Raises `ModelError` with one line for anything that is wrong with the file.
