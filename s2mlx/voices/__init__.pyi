@@ -6,7 +6,7 @@ from .files import VoiceFiles as VoiceFiles
 from .files import clip_beside as clip_beside
 from .files import clip_of_file as clip_of_file
 from .files import is_path as is_path
-from .library import VoiceInfo as VoiceInfo
+from .info import VoiceInfo as VoiceInfo
 from .library import VoiceLibrary as VoiceLibrary
 from .names import check_name as check_name
 from .names import key as key

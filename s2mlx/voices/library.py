@@ -11,7 +11,6 @@ only that `audio.files` reads and writes clips.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import difflib
 import errno
 import os
@@ -19,7 +18,6 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +28,7 @@ from ..files.atomic import write_bytes
 from ..files.locks import locked
 from ..files.private import private_folder
 from .files import CLIP, VOICE, VoiceFiles, clip_beside, clip_of_file, is_bare, is_path, stem
+from .info import VoiceInfo, describe, load_voice
 from .names import check_name, key, listed, printable
 from .trash import RemovedVoice, Trash
 from .voice import SUFFIX, Voice
@@ -37,24 +36,6 @@ from .voice import SUFFIX, Voice
 _NEW, _LOCK = ".new-", ".lock"
 _NOWHERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}  # what is said of a folder that cannot be
 _UNFINISHED = 86400.0  # s; a temporary folder older than this was left by a crash
-
-
-@dataclass(frozen=True)
-class VoiceInfo:
-    """A voice in a list. `problem` says why one cannot be used; its other figures are then 0."""
-
-    name: str
-    path: Path  # the .s2voice file
-    builtin: bool
-    has_clip: bool
-    frames: int = 0
-    seconds: float = 0.0
-    codebooks: int = 0
-    codebook_size: int = 0
-    sample_rate: int = 0
-    transcript: str = ""
-    modified: float = 0.0  # s since 1970
-    problem: str | None = None
 
 
 class VoiceLibrary:
@@ -81,16 +62,16 @@ class VoiceLibrary:
     def infos(self) -> list[VoiceInfo]:
         """What `info` says of each of `names()`."""
         with self._lock(reading=True):
-            return [self._info(entry) for entry in self._entries()]
+            return [describe(entry) for entry in self._entries()]
 
     def info(self, name: str) -> VoiceInfo:
         """What a list shows of a voice. A broken one is described, not raised."""
         with self._lock(reading=True):
-            return self._info(self._find(name))
+            return describe(self._find(name))
 
     def get(self, name: str) -> Voice:
         with self._lock(reading=True):
-            return self._load(self._find(name))
+            return load_voice(self._find(name))
 
     def resolve(self, spec: str) -> Voice:
         """The voice that a user means: a path when it has a slash or ends in .s2voice, else a name."""
@@ -106,7 +87,7 @@ class VoiceLibrary:
             entry = self._find(name)
             if not entry.has_clip:
                 return None
-            rate = self._load(entry).sample_rate
+            rate = load_voice(entry).sample_rate
             return read_audio(entry.clip, rate), rate
 
     def clip_of(self, voice: Voice) -> tuple[np.ndarray, int] | None:
@@ -208,7 +189,7 @@ class VoiceLibrary:
         path = Path(path)
         with self._lock(reading=True):
             entry = self._find(name)
-            voice = self._load(entry)
+            voice = load_voice(entry)
             if clip and not entry.has_clip:
                 raise VoiceError(f"voice {entry.name!r} has no clip: it was not kept")
             recording = entry.clip.read_bytes() if clip else None
@@ -275,29 +256,6 @@ class VoiceLibrary:
     def _taken(self, name: str) -> list[VoiceFiles]:
         """The user's own voice of that name, if there is one."""
         return [entry for entry in self._entries() if not entry.builtin and key(entry.name) == key(name)]
-
-    def _load(self, entry: VoiceFiles) -> Voice:
-        if not os.path.exists(entry.voice) and os.path.isdir(entry.root):
-            raise VoiceError(f"voice {entry.name!r} is broken: its folder holds no {VOICE}")
-        return dataclasses.replace(Voice.load(entry.voice), name=entry.name)
-
-    def _info(self, entry: VoiceFiles) -> VoiceInfo:
-        info = VoiceInfo(entry.name, entry.voice, entry.builtin, entry.has_clip)
-        try:
-            voice = self._load(entry)
-            modified = entry.voice.stat().st_mtime
-        except (VoiceError, OSError) as fault:
-            return dataclasses.replace(info, problem=str(fault))
-        return dataclasses.replace(
-            info,
-            frames=voice.frames,
-            seconds=voice.seconds,
-            codebooks=voice.codes.shape[0],
-            codebook_size=voice.codebook_size,
-            sample_rate=voice.sample_rate,
-            transcript=voice.transcript,
-            modified=modified,
-        )
 
     def _sweep(self) -> None:
         """Delete what the trash has kept long enough, and what a crash left half-made."""
