@@ -177,7 +177,10 @@ def test_where_no_folder_can_be_made_the_session_says_so_when_it_writes(tmp_path
 
 def test_the_history_keeps_the_newest_and_skips_what_is_damaged(tmp_path):
     history = History(
-        tmp_path / "h", lambda path, samples, rate: path.write_bytes(b"x"), lambda path, rate: np.zeros(1), keep=3
+        tmp_path / "h",
+        lambda path, samples, rate, private: path.write_bytes(b"x"),
+        lambda path, rate: np.zeros(1),
+        keep=3,
     )
     for minute in range(5):
         history.add(HistoryEntry(f"text {minute}", when=f"2026-01-01T00:0{minute}:00"), np.zeros(1), 44100)
