@@ -86,7 +86,8 @@ class History:
         private_folder(self.folder)
         self._write_audio(self._sound(entry), samples, rate, private=True)
         write_json(self.folder / f"{entry.id}.json", dataclasses.asdict(entry) | {"rate": rate})
-        for old in self.entries()[self.keep :]:
+        others = [other for other in self.entries() if other.id != entry.id]  # whatever the clock says of this one
+        for old in others[max(0, self.keep - 1) :]:
             self.remove(old)
 
     def entries(self) -> list[HistoryEntry]:
