@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from s2mlx.errors import UsageError
 from s2mlx.text import Span, estimate_seconds, split_passes, split_sentences, split_turns
-from s2mlx.text.marks import TAG
+from s2mlx.text.marks import SPEAKER_TAG, TAG
 from tests.text.corpus import ANY_TEXT, SENTENCES
 
 STORY = (
@@ -31,6 +31,7 @@ def check(text, max_seconds):
     assert all(s.begin < s.end for s in spans)
     assert not spans or not spans[-1].pause_after
     graphemes = {m.end() for m in regex.finditer(r"\X", text)}
+    graphemes |= {m.start() for m in SPEAKER_TAG.finditer(text)}  # a turn begins there, whatever its sign would join
     starts = {b for b, _ in split_sentences(text)}
     inside = {at for tag in TAG.finditer(text) for at in range(tag.start() + 1, tag.end())}
     for before, after in zip(spans, spans[1:]):
