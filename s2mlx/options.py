@@ -146,7 +146,7 @@ KNOBS: dict[str, Knob] = {
         Knob("seed", int, "the same seed gives the same speech", "N", least=0, most=_LARGEST_SEED, unset="drawn"),
         Knob(
             "max_frames", int, "longest pass, one frame is 46 ms", "N",
-            least=1, unset=f"{DEFAULT_MAX_FRAMES}, or what fits", unit="frames",
+            least=1, unset=f"by its words, {DEFAULT_MAX_FRAMES} at most", unit="frames",
         ),
         Knob("min_frames", int, "shortest pass", "N", least=0, default=0, unit="frames"),
         Knob("pause_ms", int, "silence between passes of a long text", "MS", least=0, most=60_000, default=250, unit="ms"),
@@ -167,7 +167,8 @@ class Options:
 
     temperature, top_p, top_k: None takes the model's own default (`Sampling`). temperature 0 is argmax; top_k 0 is off.
     seed: None draws one; the seed used is reported in the result.
-    max_frames, min_frames: per pass; one frame is 46 ms of speech. None allows 1024, or as many as the context holds.
+    max_frames, min_frames: per pass; one frame is 46 ms of speech. None allows three times what
+    the words of a pass take, and two seconds; at most 1024, or as many as the context holds.
     pause_ms: silence between passes of a long text.
     rate: how fast the speech is played back: 2 takes half the time. Its pitch stays, and so do its codes.
     trim, normalize: cut trailing silence, scale the peak to 0.95 (whole results only, never a stream).

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..options import DEFAULT_MAX_FRAMES, Options
-from ..results import CANCELLED, AudioChunk, Tally, corrected, ended_at_once
+from ..results import CANCELLED, AudioChunk, Pass, Tally, corrected, ended_at_once
+from ..text import clean_text, estimate_seconds, most_frames
 from .outputs import CodesFile, Destination, open_audio
 from .terminal import Console, seconds
 
@@ -81,7 +82,6 @@ class Delivery:
 
     def _open(self, sink: _Sink) -> None:
         if self._plays:
-            from ..text import estimate_seconds
             from .playing import PlayedOutput
 
             expected = estimate_seconds(self.text) / self.options.rate
@@ -117,11 +117,7 @@ class Delivery:
     def _report(self) -> None:
         if cut := self.tally.cut:
             where = "" if len(self.tally.passes) == 1 else f" in {len(cut)} of {len(self.tally.passes)} passes"
-            most = self.options.max_frames or DEFAULT_MAX_FRAMES
-            if cut[0].frames < most:
-                limit, advice = "the end of the model's context", "split the text or use a shorter reference"
-            else:
-                limit, advice = f"the limit of {most} frames", "raise it with --max-frames"
+            limit, advice = self._limit(cut[0])
             self.console.warn(f"{limit}, not the model, ended the speech{where}; {advice}")
         if silent := [p for p in self.tally.passes if not p.frames]:
             where = " and ".join(repr(self.text[slice(*p.span)].strip()[:40]) for p in silent[:2])
@@ -133,6 +129,20 @@ class Delivery:
             self.console.warn(f"the sound stopped {'once' if gaps == 1 else f'{gaps} times'} to wait for the model")
         where = f" -> {self._paths['output']}" if "output" in self._paths else ""
         self.console.summary(f"{progress_line(self.tally)}, seed {self.tally.stats.seed}{where}")
+
+    def _limit(self, cut: Pass) -> tuple[str, str]:
+        """What ended a pass that the model did not end, and what to do about it."""
+        words = clean_text(self.text[slice(*cut.span)])
+        by_length = max(most_frames(words, self.tts.frame_samples / self.tts.sample_rate), self.options.min_frames)
+        most = self.options.max_frames or min(by_length, DEFAULT_MAX_FRAMES)
+        if cut.frames < most:
+            return "the end of the model's context", "split the text or use a shorter reference"
+        if self.options.max_frames or most == DEFAULT_MAX_FRAMES:
+            return f"the limit of {most} frames", "raise it with --max-frames"
+        return (
+            f"the limit of {most} frames for words that take about {seconds(estimate_seconds(words))}",
+            "try another --seed, or raise it with --max-frames",
+        )
 
     def print_json(self, voice: list[str], load_seconds: float, on_stderr: bool) -> None:
         """voice: names as the user gave them."""

@@ -8,6 +8,7 @@ from ..networks.generate import check_room
 from ..networks.load import Model
 from ..options import Options
 from ..text.marks import SPEAKER_TAG
+from ..text.pace import most_frames
 from ..voices.voice import Voice
 from .passes import PlannedPass
 from .prompt import Prompt, Turn, build_prompt
@@ -18,7 +19,7 @@ class Conversation:
 
     def __init__(self, model: Model, voices: list[Voice], options: Options):
         self.voices, self.history = voices, list[Turn]()
-        self._model, self._config, self._max_frames = model, model.config, options.max_frames
+        self._model, self._config, self._options = model, model.config, options
 
     def prompt(self, planned: PlannedPass) -> tuple[Prompt, int]:
         """The prompt with as much history as leaves half of the context and the frames asked for, and the frame limit.
@@ -28,15 +29,21 @@ class Conversation:
         if not self._config.dialogue:
             speaker = planned.speaker or 0
             text, voices = SPEAKER_TAG.sub("", text).strip(), voices[speaker : speaker + 1]
-        room = min(context // 2, context - (self._max_frames or 0))
+        most = self._options.max_frames
+        room = min(context // 2, context - (most or 0))
         while True:
             prompt = build_prompt(self._model.tokenizer, self._config, text, voices, self.history)
             if not self.history or len(prompt) <= room:
-                asked = self._max_frames
-                if planned.index and asked is not None:  # what fitted the first pass is cut to fit a longer prompt
-                    asked = max(1, min(asked, context - len(prompt)))
-                return prompt, check_room(len(prompt), asked, context)
+                if planned.index and most is not None:  # what fitted the first pass is cut to fit a longer prompt
+                    most = max(1, min(most, context - len(prompt)))
+                limit = check_room(len(prompt), most, context)
+                return prompt, limit if most is not None else min(limit, self._by_length(text))
             self.history.pop(0)
+
+    def _by_length(self, text: str) -> int:
+        """The frames after which a model that does not end has run away from its words."""
+        codec = self._model.codec_config
+        return max(most_frames(text, codec.frame_samples / codec.sample_rate), self._options.min_frames)
 
     def remember(self, text: str, codes: np.ndarray) -> None:
         """A turn of a dialogue that was spoken: codes int32 [num_codebooks, frames]."""

@@ -1,5 +1,7 @@
 from .controls import clean_text as clean_text
 from .pace import estimate_seconds as estimate_seconds
+from .pace import longest_seconds as longest_seconds
+from .pace import most_frames as most_frames
 from .read_aloud import SENTENCES_TO_READ as SENTENCES_TO_READ
 from .read_aloud import languages as languages
 from .read_aloud import sentences_to_read as sentences_to_read

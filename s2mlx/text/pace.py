@@ -7,8 +7,11 @@ is good to about a third, which the limits that use it allow for.
 from __future__ import annotations
 
 import functools
+import math
 import unicodedata
 from array import array
+
+import regex
 
 from .marks import SPEAKER_TAG, TAG
 
@@ -57,11 +60,41 @@ _SYMBOL = {"%": 0.5, "&": 0.25, "@": 0.25, "#": 0.3, "°": 0.5, "§": 0.5, "/": 
 _SPACE, _LINE_END = 0.035, 0.2
 _SENTENCE_PAUSE, _CLAUSE_PAUSE = 0.4, 0.2
 _TAG = 0.5  # a laugh, a sigh; most tags colour the words and take nothing
+# The limit of a pass: a slow voice takes twice the estimate at most.
+_MOST_TIMES, _MOST_MORE = 3.0, 2.0
+_SLOW = regex.compile(r"slow|drawl|drawn|stretch|linger|deliberat|langsam|lent|despacio|慢|ゆっくり", regex.IGNORECASE)
+_PAUSE = regex.compile(r"paus|silen|wait|beat|break|stille|停|間", regex.IGNORECASE)
+_LONG = regex.compile(r"long|extend|lang|长|長", regex.IGNORECASE)
+_NUMBER_IN_TAG = regex.compile(r"\d{1,2}")
+_SHORT_PAUSE, _LONG_PAUSE = 4.0, 10.0
+_SPELT = regex.compile(r"(?<!\p{L})(?:\p{Lu}{2,}|\p{L})(?!\p{L})")  # "HTML" is said letter by letter
+_SPELT_LETTER = 0.2
 
 
 def estimate_seconds(text: str) -> float:
     """Seconds of speech, pauses included."""
     return cumulative_seconds(text)[-1]
+
+
+def longest_seconds(text: str) -> float:
+    """Seconds within which any voice has said the text: speech that takes longer has run away from it."""
+    names = [tag.group() for tag in TAG.finditer(text) if SPEAKER_TAG.fullmatch(tag.group()) is None]
+    times = _MOST_TIMES * (2 if any(_SLOW.search(name) for name in names) else 1)
+    spelt = _SPELT_LETTER * sum(len(run.group()) for run in _SPELT.finditer(TAG.sub(" ", text)))
+    return times * (estimate_seconds(text) + spelt) + sum(map(_pause, names)) + _MOST_MORE
+
+
+def most_frames(text: str, frame_seconds: float) -> int:
+    """`longest_seconds` in frames of so many seconds each."""
+    return math.ceil(longest_seconds(text) / frame_seconds)
+
+
+def _pause(name: str) -> float:
+    """Seconds that a tag such as `[long pause]` may be silent."""
+    if not _PAUSE.search(name):
+        return 0.0
+    said = _NUMBER_IN_TAG.search(name)
+    return max(_LONG_PAUSE if _LONG.search(name) else _SHORT_PAUSE, 1.5 * int(said.group()) if said else 0.0)
 
 
 def cumulative_seconds(text: str) -> array:

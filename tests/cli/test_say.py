@@ -302,6 +302,17 @@ def test_the_frame_limit_is_said_even_when_quiet(run, tts, player):
         assert result.code == 0 and "warning: the limit of 3 frames" in result.err and "2 of 2 passes" in result.err
 
 
+def test_a_pass_that_ran_away_from_its_words_is_told_so(run, tts, player):
+    tts.finish = "length"
+    for frames, words in ((2, "the end of the model's context"), (200, "for words that take about 0.7 s")):
+        tts.frames = frames
+        warned = run("say", "Hello.").err
+        assert warned.startswith("warning: ") and words in warned, warned
+    tts.frames = 1024
+    assert "the limit of 1024 frames, not" in run("say", "word " * 200).err
+    assert "the limit of 90 frames, not" in run("say", "Hello.", "--max-frames", "90").err
+
+
 def test_the_demo_voice_is_named_in_one_line_to_a_person_who_did_not_choose_it(run, tts, player, monkeypatch, tmp_path):
     tts.is_demo = True
     monkeypatch.setenv("TERM", "dumb")  # no progress

@@ -20,6 +20,7 @@ from s2mlx.request.conversation import Conversation
 from s2mlx.request.engine import Engine, load_engine
 from s2mlx.request.passes import plan_passes
 from s2mlx.request.run import RequestRun
+from s2mlx.text import estimate_seconds, most_frames
 from s2mlx.voices import Voice
 from s2mlx.weights.catalog import DEMO, find_model
 from tests import goldens
@@ -105,7 +106,7 @@ def test_history_takes_half_of_the_context_at_most(model):
     [planned] = plan_passes(TEXT)
     long = after_turns(model, 40)
     prompt, limit = long.prompt(planned)
-    assert 180 < len(prompt) <= 256 and limit == 512 - len(prompt)
+    assert 180 < len(prompt) <= 256 and limit == most_frames(TEXT, 2048 / 44100) < 512 - len(prompt)
     assert 3 < len(long.history) < 40 and long.history[-1].text == "Turn 39."
 
 
@@ -448,3 +449,21 @@ def test_what_a_model_has_no_words_for_is_a_pause_in_a_longer_text(bundled):
     ends = [c for c in chunks if c.finish_reason]
     assert [text[slice(*c.span)] for c in ends] == ["<|speaker:0|>Yes.", "<|speaker:0|>No."]
     assert not ends[0].samples[-2205:].any() and ends[1].parts == 2
+
+
+def test_a_model_that_never_ends_is_stopped_by_the_length_of_its_words(model, voice):
+    """It made 47 seconds of the word No."""
+    frame = 2048 / 44100
+    for text in ("No.", "No. [long pause] Yes.", "word " * 11 + "word"):
+        [planned] = plan_passes(text)
+        _, limit = after_turns(model, 0).prompt(planned)
+        assert 3 * estimate_seconds(text) + 2 <= limit * frame < 3 * estimate_seconds(text) + 14
+        _, asked = after_turns(model, 0, max_frames=333).prompt(planned)
+        _, least = after_turns(model, 0, min_frames=300).prompt(planned)
+        assert asked == 333 and least == max(limit, 300)
+    [long] = plan_passes("one more word " * 20)
+    prompt, limit = after_turns(model, 0).prompt(long)
+    assert limit == 512 - len(prompt)  # the context holds no more
+    never = Options(temperature=0.0, seed=3)
+    chunks, codes = say(Engine(model), "No.", [voice], never)
+    assert chunks[-1].finish_reason == "length" and codes.shape[1] == most_frames("No.", frame) < 100

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from s2mlx.errors import UsageError
-from s2mlx.text import Span, estimate_seconds, split_passes, split_sentences, split_turns
+from s2mlx.text import Span, estimate_seconds, longest_seconds, most_frames, split_passes, split_sentences, split_turns
 from s2mlx.text.marks import SPEAKER_TAG, TAG
 from tests.text.corpus import ANY_TEXT, SENTENCES
 
@@ -246,3 +246,32 @@ def test_estimate_grows_with_the_text(one, two):
     if not one.endswith(("<", "[")) and "[" not in one + two and "<" not in one + two:
         least, most = estimate_seconds(one), estimate_seconds(one) + estimate_seconds(two)
         assert least - 1e-9 <= estimate_seconds(one + two) <= most + 1e-9
+
+
+@pytest.mark.parametrize(
+    "text, low, high",
+    [
+        ("", 2, 2),
+        ("No.", 3, 4.5),
+        (STORY, 40, 70),
+        ("[laugh]", 3, 4),
+        ("No [long pause] no.", 15, 22),
+        ("No [pause] no.", 8, 15),
+        ("No [pause 20 seconds] no.", 33, 40),
+        ("[slow] " + STORY, 80, 130),
+        ("[langsam] [stille] Nein.", 10, 20),
+        ("HTML", 5, 7),  # four letters, each said
+        ("ABCDEFGHIJKLMNOPQRSTUVWXYZ", 20, 26),
+        ("<|speaker:1|>No.", 3, 4.5),
+        (CHINESE, 30, 50),
+    ],
+)
+def test_the_most_that_a_text_takes(text, low, high):
+    assert low <= longest_seconds(text) <= high
+    assert most_frames(text, 0.05) == pytest.approx(longest_seconds(text) / 0.05, abs=1)
+
+
+@given(ANY_TEXT)
+@settings(max_examples=100, deadline=None)
+def test_the_most_is_three_times_the_estimate_and_more(text):
+    assert longest_seconds(text) >= 3 * estimate_seconds(text) + 2
