@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from textual import on
+from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding
 from textual.filter import LineFilter
@@ -16,7 +16,7 @@ from textual.screen import Screen
 
 from s2mlx.errors import S2Error, reason
 from s2mlx.files import private_folder, private_opener
-from s2mlx.text import visible
+from s2mlx.text import clean_text, visible
 
 from .commands import commands
 from .engine.loader import EngineLoader
@@ -38,6 +38,7 @@ from .widgets.key_line import SMALLEST
 from .widgets.visible_lines import VisibleLines
 
 _VISIBLE = VisibleLines()
+MOST_COMPLAINTS = 3  # of a kind that are told one by one
 PATIENCE = 1.0  # seconds that leaving waits for the jobs
 
 
@@ -78,7 +79,7 @@ class S2App(App[int]):
         self._writing = threading.Lock()
         self._text = ""
         self._autosave_failed = self._warned = False
-        self.main = MainScreen(self.session.text() if text is None else text)
+        self.main = MainScreen(self.session.text(), None if text is None else clean_text(text))
         self.recordings = RecordingFlow(self, self.main.use_voice, countdown)
         for theme in ALL:
             self.register_theme(theme)
@@ -90,14 +91,19 @@ class S2App(App[int]):
 
     def on_mount(self) -> None:
         self.push_screen(self.main)
-        for complaint in self._settings.complaints:
-            self.notify(complaint, severity="warning")
+        self.tell_of_damage()
         self.loader.load(self.settings)
         self.jobs.start(
             "recover",
-            lambda job: self.session.adopt_broken_recording(),
-            done=lambda _: self.recordings.offer_kept_take(),
+            lambda job: self.session.adopt_broken_recordings(),
+            done=lambda _: self.recordings.offer_kept_takes(),
         )
+
+    async def on_event(self, event: events.Event) -> None:
+        """What is pasted comes in without what steers a terminal, wherever it goes to."""
+        if isinstance(event, events.Paste):
+            event.text = clean_text(event.text)
+        await super().on_event(event)
 
     # what happens in jobs
 
@@ -157,6 +163,15 @@ class S2App(App[int]):
         self.notify(f"{line}\n{way_on}".strip(), severity="error", timeout=12)
         if self.main.ready:
             self.main.say(line)
+
+    def tell_of_damage(self) -> None:
+        """Say which state files were put aside since the last time."""
+        for complaints in (self._settings.complaints, self.session.complaints, self.history.complaints):
+            told, complaints[:] = list(complaints), []
+            if len(told) > MOST_COMPLAINTS:
+                told[MOST_COMPLAINTS:] = [f"and {len(told) - MOST_COMPLAINTS} more"]
+            for complaint in told:
+                self.notify(complaint, severity="warning", timeout=12)
 
     def _log_fault(self, error: BaseException) -> None:
         """Faults of this program keep their traceback, in a file."""
@@ -222,7 +237,11 @@ class S2App(App[int]):
             stats.first_audio,
             audio.finish_reason,
         )
-        self.jobs.start("remember", lambda job: self.history.add(entry, audio.whole(), audio.rate))
+        self.jobs.start(
+            "remember",
+            lambda job: self.history.add(entry, audio.whole(), audio.rate),
+            done=lambda _: self.tell_of_damage(),
+        )
 
     # moving between screens
 

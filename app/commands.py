@@ -9,6 +9,7 @@ from textual.app import SystemCommand
 from textual.screen import Screen
 
 from s2mlx.files import read_text_file
+from s2mlx.text import clean_text
 
 from .paths import readable, typed
 from .screens.form import Field, Form
@@ -50,7 +51,9 @@ def _open_text(app: S2App) -> None:
     def opened(values: dict | None) -> None:
         if values:
             path = typed(values["path"])
-            app.jobs.start("open", lambda job: read_text_file(path, LARGEST_TEXT), done=put)
+            app.jobs.start(
+                "open", lambda job: read_text_file(path, LARGEST_TEXT), done=lambda text: put(clean_text(text))
+            )
 
     def put(text: str) -> None:
         app.main.editor.put(text)

@@ -11,6 +11,7 @@ from s2mlx.errors import DeviceError
 from ..engine.protocols import SoundInput, Studio
 from ..jobs import Job, Jobs, aside
 from ..state.recording_file import RecordingFile, RecordingWriter
+from ..state.take_file import UnsavedTake
 
 RATE = 44100  # Hz
 
@@ -18,11 +19,11 @@ RATE = 44100  # Hz
 class LiveRecording:
     """The microphone is open from `start` on; the take is what comes after `begin`.
 
-    While the take grows it is written to `file`; `keep(samples, rate)` is called on a job's thread as soon as it has
-    ended, before anybody looks at it.
+    While the take grows it is written to `file`; `keep(samples, rate)`, which may raise OSError, is called on a job's
+    thread as soon as it has ended, before anybody looks at it.
     """
 
-    def __init__(self, studio: Studio, jobs: Jobs, file: RecordingFile, keep: Callable[[np.ndarray, int], None]):
+    def __init__(self, studio: Studio, jobs: Jobs, file: RecordingFile, keep: Callable[[np.ndarray, int], UnsavedTake]):
         self._studio, self._jobs, self._file, self._keep = studio, jobs, file, keep
         self._writer: RecordingWriter | None = None
         self._dropped = False
@@ -78,12 +79,12 @@ class LiveRecording:
             self._file.drop()
 
     def finish(
-        self, done: Callable[[np.ndarray, int, OSError | None], None], failed: Callable[[BaseException], None]
+        self, done: Callable[[UnsavedTake, OSError | None], None], failed: Callable[[BaseException], None]
     ) -> None:
-        """End the take: `done(samples float32 [n], rate, trouble)` with n > 0, or `failed`."""
+        """End the take: `done(take, trouble)`, or `failed`."""
         self._jobs.start("stop recording", lambda job: self.collect(), done=lambda result: done(*result), failed=failed)
 
-    def collect(self) -> tuple[np.ndarray, int, OSError | None]:
+    def collect(self) -> tuple[UnsavedTake, OSError | None]:
         """End the take, keep and return it, with the reason if it could not be kept. Waits; may raise DeviceError."""
         self._dropped = True
         microphone = self._open()
@@ -95,11 +96,11 @@ class LiveRecording:
         if not len(samples):
             raise error or DeviceError("the microphone gave no sound; choose another input, or try again")
         try:
-            self._keep(samples, take.rate)
+            kept = self._keep(samples, take.rate)
             self._file.drop()
         except OSError as trouble:  # a full disk; the take lives on in memory
-            return samples, take.rate, trouble
-        return samples, take.rate, None
+            return UnsavedTake(samples, take.rate), trouble
+        return kept, None
 
     def _open(self) -> SoundInput:
         assert self.microphone is not None, "the microphone is not open yet"

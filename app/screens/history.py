@@ -59,6 +59,7 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
         self.app.jobs.start("history", lambda job: self.app.history.entries(), owner=self, done=self._show)
 
     def _show(self, entries: list[HistoryEntry]) -> None:
+        self.app.tell_of_damage()
         table = self.query_one(DataTable)
         row = table.cursor_row
         self.entries = entries

@@ -62,8 +62,10 @@ class MainScreen(AppScreen[None]):
         Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]
 
-    def __init__(self, text: str):
+    def __init__(self, text: str, instead: str | None = None):
+        """`text`: as it was left; `instead`: what to begin with in its place."""
         super().__init__()
+        self._instead = instead
         self.editor = Editor(text, id="editor")
         self.voice_list = VoiceList(id="voices")
         self.transport = Transport(BUTTONS, id="transport")
@@ -91,6 +93,8 @@ class MainScreen(AppScreen[None]):
         self.voice_list.border_title = "Voices"
         self.editor.border_title = "Text"
         self.speech.mounted()
+        if self._instead is not None:
+            self.editor.put(self._instead)
         self.editor.area.focus()
         self.ready = True
         self.voices.refresh()

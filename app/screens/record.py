@@ -6,9 +6,8 @@ In live mode it starts at once, and a good take becomes a voice and speaks witho
 from __future__ import annotations
 
 import math
-import time
+from collections.abc import Sequence
 
-import numpy as np
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -16,9 +15,8 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 from textual.widgets import Input, Label, Select
 
-from .. import figures
-from ..recording.live_recording import LiveRecording
-from ..state.session import UnsavedTake
+from ..recording.takes import Takes
+from ..state.take_file import UnsavedTake
 from ..widgets.device_select import DeviceSelect
 from ..widgets.key_line import KeyLine
 from ..widgets.level_meter import LevelMeter
@@ -27,6 +25,7 @@ from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
 from .base import AppScreen
 from .review import LONGEST, SHORTEST, NewVoice, Stage, TakeReview
+from .take_recorder import TakeRecorder
 
 TICK = 1 / 20
 COUNTDOWN = 3.0  # seconds before the recording begins
@@ -51,32 +50,37 @@ ALLOWED = {
 
 
 class RecordScreen(AppScreen[NewVoice | None]):
-    """`recording` is the one under way, `review` the take in the hand."""
+    """`recorder` makes the takes, and `review` has one of them in the hand."""
 
     BINDINGS = [
         Binding("ctrl+r", "record", "Record", show=False),
         Binding("ctrl+l", "record", "Record", show=False),
-        Binding("space,enter", "start_or_stop", "Record/stop", show=False),
+        Binding("space,enter", "start_or_stop", "Record, stop, listen", show=False),
         Binding("ctrl+b", "listen", "Listen", show=False),
         Binding("ctrl+s", "save", "Save voice", show=False),
         Binding("ctrl+n", "next_sentence", "Next sentence"),
+        Binding("ctrl+z", "undo_words", "Words back", show=False),
+        Binding("pageup", "take(-1)", "Take before", show=False),
+        Binding("pagedown", "take(1)", "Next take", show=False),
         Binding("escape", "back", "Stop/back"),
         Binding("question_mark", "app.help", "Help", key_display="?/F1"),
         Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]
 
-    def __init__(self, live: bool = False, recovered: UnsavedTake | None = None, countdown: float = COUNTDOWN):
+    def __init__(self, live: bool = False, recovered: Sequence[UnsavedTake] = (), countdown: float = COUNTDOWN):
         super().__init__()
-        self.live, self.recovered = live, recovered
+        self.live = live
+        self.takes = Takes(recovered)
         self.stage = Stage.IDLE
         self.meter = LevelMeter(id="meter")
         self.trimmer = Trimmer("press space, wait for the count, and read the sentence aloud", id="take")
         self.name_field = Input(placeholder="a name for the voice", id="name", compact=True)
         self.transport = Transport(BUTTONS, id="transport")
         self.review = TakeReview(self, self, self.trimmer)
-        self.recording: LiveRecording | None = None
+        self.recorder = TakeRecorder(
+            self, self, self.meter, self.trimmer, countdown, lambda: self.card.words, lambda: self.name_field.value
+        )
         self._voice: NewVoice | None = None  # what to leave with
-        self._countdown, self._until = countdown, 0.0
         self._ticking: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -86,8 +90,9 @@ class RecordScreen(AppScreen[NewVoice | None]):
         with Horizontal(id="choices"):
             yield Label("Microphone ")
             yield DeviceSelect("input", id="input")
-        words = self.recovered.transcript if self.recovered else None
-        yield ReadingCard(self.app.settings.language, words, self.longest, id="card")
+        words = self.takes.in_hand.transcript if self.takes else None
+        self.card = ReadingCard(self.app.settings.language, words, self.longest, id="card")
+        yield self.card
         yield Label("", id="cue", markup=False)
         yield self.meter
         yield self.trimmer
@@ -99,10 +104,6 @@ class RecordScreen(AppScreen[NewVoice | None]):
         yield KeyLine()
 
     @property
-    def card(self) -> ReadingCard:
-        return self.query_one(ReadingCard)
-
-    @property
     def longest(self) -> float:
         """Seconds of a voice that the loaded model follows."""
         engine = self.app.loader.engine
@@ -111,7 +112,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
     def on_mount(self) -> None:
         self._ticking = self.set_interval(TICK, self.tick, pause=True)
         self.name_field.value = (
-            self.recovered.name if self.recovered else self.app.voices.free_name("live" if self.live else "me")
+            self.takes.in_hand.name if self.takes else self.app.voices.free_name("live" if self.live else "me")
         )
         self.app.jobs.start(
             "devices",
@@ -122,8 +123,8 @@ class RecordScreen(AppScreen[NewVoice | None]):
         )
         self.trimmer.focus()
         self.enter(Stage.IDLE)
-        if self.recovered:
-            self._took(self.recovered.samples, self.recovered.rate)
+        if self.takes:
+            self._look_at_take()
         elif self.live:
             self.action_record()
 
@@ -131,8 +132,8 @@ class RecordScreen(AppScreen[NewVoice | None]):
         self.review.hush()
         if self.app.recordings.running:
             self.app.recordings.keep_running()
-        elif self.recording:
-            self.recording.drop()
+        elif self.recorder.recording:
+            self.recorder.recording.drop()
 
     # choices
 
@@ -147,6 +148,9 @@ class RecordScreen(AppScreen[NewVoice | None]):
     def action_next_sentence(self) -> None:
         self.card.next()
 
+    def action_undo_words(self) -> None:
+        self.card.undo()
+
     # what is shown
 
     def enter(self, stage: Stage) -> None:
@@ -159,7 +163,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
             limit = " This model follows no more of a voice." if most < LONGEST else ""
             self.cue(f"{span}{limit} Space starts and stops.")
         elif stage is Stage.REVIEW:
-            self.cue("^b listens, arrows trim, ^s makes it a voice, ^r records again")
+            self.cue(f"{self.takes.place}space listens, arrows trim, ^s makes it a voice, ^r records another")
         self.refresh_bindings()
 
     def sound_changed(self) -> None:
@@ -179,8 +183,12 @@ class RecordScreen(AppScreen[NewVoice | None]):
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         if action in ("listen", "save"):
             return self.stage is Stage.REVIEW
-        if action in ("record", "next_sentence"):
+        if action == "record":
             return self.stage in (Stage.IDLE, Stage.REVIEW)
+        if action == "next_sentence":  # in the review the words are those of the take
+            return self.stage in (Stage.IDLE, Stage.COUNTING)
+        if action == "take":
+            return self.stage is Stage.REVIEW and len(self.takes) > 1
         return True
 
     @on(Transport.ButtonPressed)
@@ -194,36 +202,28 @@ class RecordScreen(AppScreen[NewVoice | None]):
         }[event.what]()
 
     def action_start_or_stop(self) -> None:
-        if self.stage in (Stage.IDLE, Stage.REVIEW):
+        if self.stage is Stage.IDLE:
             self.action_record()
+        elif self.stage is Stage.REVIEW and self.review.replay is None:
+            self.action_listen()
         elif self.stage is not Stage.CHECKING:
             self.action_stop()
 
     def action_record(self) -> None:
         self.review.hush()
-        self.verdict("")
-        self.meter.reset()
-        self.trimmer.clear()
-        self._until = time.monotonic() + self._countdown
-        card, name, session = self.card, self.name_field, self.app.session
-        self.recording = LiveRecording(
-            self.app.studio,
-            self.app.jobs,
-            session.recording_file,
-            lambda samples, rate: session.keep_take(samples, rate, card.words, name.value),
-        )
-        self.recording.start(self.app.settings.input, self._record_failed)
-        self.enter(Stage.COUNTING)
+        self.all_takes()
+        self.recorder.start()
 
     def action_stop(self) -> None:
         if self.stage is Stage.RECORDING:
-            self._finish_recording()
+            self.recorder.finish()
         elif self.stage is Stage.COUNTING:
-            self._drop()
+            self.recorder.drop()
         elif self.stage is Stage.CLONING:
             self.review.cancel()
         else:
             self.review.hush()
+            self.sound_changed()
 
     def action_back(self) -> None:
         if self.stage in (Stage.COUNTING, Stage.RECORDING, Stage.CLONING) or self.review.replay:
@@ -248,86 +248,42 @@ class RecordScreen(AppScreen[NewVoice | None]):
             return
         self.review.make_voice(name, words)
 
-    # recording
-
     def tick(self) -> None:
         self.review.draw_position()
-        recording = self.recording
-        if recording is None or self.stage not in (Stage.COUNTING, Stage.RECORDING):
-            return
-        if microphone := recording.microphone:
-            self.meter.show(microphone.level.peak, microphone.level.rms, microphone.clipped)
-            if microphone.silent:
-                self.verdict("! " + self.app.studio.silence_hint())
-        if self.stage is Stage.COUNTING:
-            self._tick_counting(recording)
-        else:
-            self._tick_recording(recording)
+        self.recorder.tick()
 
-    def _tick_counting(self, recording: LiveRecording) -> None:
-        left = self._until - time.monotonic()
-        if recording.error:
-            self._record_failed(recording.error)
-        elif left > 0:
-            self.cue(f"get ready: {int(left) + 1}   (esc stops)")
-        elif not recording.hears:
-            self.cue("opening the microphone   (esc stops)")
-        else:
-            recording.begin(self.card.words, self.name_field.value)
-            self.app.recordings.begins(recording.collect)
-            self.trimmer.clear(1000)  # drawn from the level, one point a millisecond
-            self.enter(Stage.RECORDING)
+    # the takes
 
-    def _tick_recording(self, recording: LiveRecording) -> None:
-        seconds = recording.seconds
-        grown = int(seconds * 1000) - self.trimmer.envelope.samples
-        if grown > 0 and recording.microphone:
-            peak = 10 ** (min(0.0, recording.microphone.level.peak) / 20)
-            self.trimmer.extend(np.full(grown, peak, np.float32))
-        left = max(0.0, LONGEST - seconds)
-        enough = (
-            "enough to stop: space" if seconds >= SHORTEST else f"{figures.seconds(SHORTEST - seconds)} more at least"
-        )
-        self.cue(f"● recording {figures.clock(seconds)}   {figures.clock(left)} left   {enough}")
-        if left == 0 or recording.error:
-            self._finish_recording()
+    def took(self, take: UnsavedTake, remark: str) -> None:
+        self.takes.add(take)
+        self._look_at_take(remark)
 
-    def _finish_recording(self) -> None:
-        recording, self.recording = self.recording, None
-        if recording is None:
-            return
-        self.app.recordings.ends()
-        lost = recording.error
-        self.enter(Stage.KEEPING)
-        self.cue("keeping the take")
-        remark = f"{self.app.explain(lost)}; what came before is kept. " if lost else ""
-
-        def done(samples: np.ndarray, rate: int, trouble: OSError | None) -> None:
-            unsafe = f"not on disk yet ({self.app.explain(trouble)}): save it before you leave. " if trouble else ""
-            self._took(samples, rate, remark + unsafe)
-
-        recording.finish(done, self._record_failed)
-
-    def _record_failed(self, error: BaseException) -> None:
-        self._drop()
-        self.verdict(f"! {self.app.explain(error)}")
-
-    def _drop(self) -> None:
-        """End a recording without a new take; the one before, if any, is shown again."""
-        if self.recording:
-            self.recording.drop()
-        self.recording = None
-        if len(self.review.samples):
+    def took_nothing(self) -> None:
+        """The take that came before, if any, is shown again."""
+        if self.takes:
+            self.card.put(self.takes.in_hand.transcript)
             self.review.show()
             self.enter(Stage.REVIEW)
         else:
             self.enter(Stage.IDLE)
 
-    # the take
-
-    def _took(self, samples: np.ndarray, rate: int, remark: str = "") -> None:
+    def _look_at_take(self, remark: str = "") -> None:
+        """Another take is in the hand."""
         self.card.fixed = True
-        self.review.judge(samples, rate, remark)
+        self.meter.reset()
+        self.review.judge(self.takes.in_hand, remark)
+
+    def all_takes(self) -> list[UnsavedTake]:
+        """With the words and the name that stand here now for the one in the hand."""
+        return self.takes.noted(self.card.words, self.name_field.value.strip())
+
+    def action_take(self, step: int) -> None:
+        """The next take, or the one before, with the words that were read for it."""
+        self.review.hush()
+        self.all_takes()
+        self.takes.step(step)
+        self.card.put(self.takes.in_hand.transcript)
+        self._look_at_take()
 
     @on(Trimmer.Trimmed)
     def _trimmed(self) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..state.session import UnsavedTake
+from ..state.take_file import UnsavedTake
 from .form import Question
 from .record import COUNTDOWN, RecordScreen
 from .review import NewVoice
@@ -47,33 +47,44 @@ class RecordingFlow:
     def record(self, live: bool) -> None:
         """To the recording screen; a take that waits there comes first."""
         new = lambda: self._open(RecordScreen(live, countdown=self._countdown))
-        take = self._app.session.unsaved_take()
-        if take is None:
-            new()
+        takes = self._unsaved()
+        if takes:
+            self._offer(takes, ", record anew", new)
         else:
-            self._offer(take, ("drop", "Delete it, record anew"), new)
+            new()
 
-    def offer_kept_take(self) -> None:
-        """At the start: a take of an earlier run. Away from the main screen the next recording offers it."""
-        take = self._app.session.unsaved_take()
-        if take and self._app.screen is self._app.main:
-            self._offer(take, ("drop", "Delete it"), lambda: None)
+    def offer_kept_takes(self) -> None:
+        """At the start: takes of an earlier run. Away from the main screen the next recording offers them."""
+        takes = self._unsaved()
+        if takes and self._app.screen is self._app.main:
+            self._offer(takes, "", lambda: None)
+
+    def _unsaved(self) -> list[UnsavedTake]:
+        takes = self._app.session.unsaved_takes()
+        self._app.tell_of_damage()
+        return takes
 
     def leave(self, screen: RecordScreen) -> None:
-        """The user leaves the recording with a take in hand."""
+        """The user leaves the recording with takes in hand."""
+        takes = screen.all_takes()
 
         def answered(what: str | None) -> None:
             if what == "drop":
-                self._app.session.drop_take()
+                self._app.session.drop_takes(takes)
+            elif what == "keep":
+                self.keep_anew(takes)
             if what in ("keep", "drop"):
                 screen.dismiss(None)
 
-        self._app.push_screen(
-            Question(
-                "The take is not a voice yet.", (("stay", "Stay"), ("keep", "Keep it for later"), ("drop", "Delete it"))
-            ),
-            answered,
-        )
+        one = len(takes) == 1
+        question = "The take is not a voice yet." if one else f"{len(takes)} takes are not voices yet."
+        answers = ("stay", "Stay"), ("keep", f"Keep {_them(takes)} for later"), ("drop", f"Delete {_them(takes)}")
+        self._app.push_screen(Question(question, answers), answered)
+
+    def keep_anew(self, takes: Sequence[UnsavedTake]) -> None:
+        """Keep them with the words and names they have now."""
+        session = self._app.session
+        self._app.jobs.start("keep takes", lambda job: [session.keep_anew(take) for take in takes])
 
     def _open(self, screen: RecordScreen) -> None:
         def back(voice: NewVoice | None) -> None:
@@ -82,20 +93,25 @@ class RecordingFlow:
 
         self._app.push_screen(screen, back)
 
-    def _offer(self, take: UnsavedTake, drop: tuple[str, str], dropped: Callable[[], None]) -> None:
-        """Offer a take that never became a voice; `dropped()` goes on without it."""
+    def _offer(self, takes: Sequence[UnsavedTake], then: str, dropped: Callable[[], None]) -> None:
+        """Offer takes that never became voices; `dropped()` goes on without them, as the words `then` say."""
 
         def answered(what: str | None) -> None:
             if what == "review":
-                self._open(RecordScreen(recovered=take, countdown=self._countdown))
+                self._open(RecordScreen(recovered=takes, countdown=self._countdown))
             elif what == "drop":
-                self._app.session.drop_take()
+                self._app.session.drop_takes(takes)
                 dropped()
 
-        self._app.push_screen(
-            Question(
-                f"A recording of {len(take.samples) / take.rate:.1f} s was not made a voice yet.",
-                (("review", "Look at it"), ("later", "Not now"), drop),
-            ),
-            answered,
+        question = (
+            f"A recording of {len(takes[0].samples) / takes[0].rate:.1f} s was not made a voice yet."
+            if len(takes) == 1
+            else f"{len(takes)} recordings were not made voices yet."
         )
+        them = _them(takes)
+        answers = ("review", f"Look at {them}"), ("later", "Not now"), ("drop", f"Delete {them}{then}")
+        self._app.push_screen(Question(question, answers), answered)
+
+
+def _them(takes: Sequence[UnsavedTake]) -> str:
+    return "it" if len(takes) == 1 else "them"

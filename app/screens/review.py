@@ -12,6 +12,7 @@ from .. import figures
 from ..engine.protocols import TakeVerdict
 from ..jobs import Job, JobCancelled
 from ..speaking.audible import Replay
+from ..state.take_file import UnsavedTake
 from ..widgets.trimmer import Trimmer
 from .base import AppScreen
 
@@ -64,8 +65,7 @@ class TakeReview:
 
     def __init__(self, screen: AppScreen, board: ReviewBoard, trimmer: Trimmer):
         self._screen, self._board, self._trimmer = screen, board, trimmer
-        self.samples = np.zeros(0, np.float32)  # float32 [n], the whole take
-        self.rate = 44100
+        self.take: UnsavedTake | None = None
         self.replay: Replay | None = None  # what is heard of it
         self._doubted = False  # it makes no good voice, and the user has not insisted yet
         self._cloning: Job | None = None
@@ -74,6 +74,15 @@ class TakeReview:
     def _app(self) -> S2App:
         return self._screen.app
 
+    @property
+    def samples(self) -> np.ndarray:
+        """The whole take: float32 [n], empty without one."""
+        return self.take.samples if self.take else np.zeros(0, np.float32)
+
+    @property
+    def rate(self) -> int:
+        return self.take.rate if self.take else 44100
+
     def show(self) -> None:
         self._trimmer.show(self.samples, self.rate)
 
@@ -81,9 +90,10 @@ class TakeReview:
         """What lies between the handles: float32 [n]."""
         return self.samples[int(self._trimmer.begin * self.rate) : int(self._trimmer.end * self.rate)]
 
-    def judge(self, samples: np.ndarray, rate: int, remark: str = "") -> None:
-        """A new take, samples float32 [n]. `remark` stands before the verdict."""
-        self.samples, self.rate, self._doubted = samples, rate, False
+    def judge(self, take: UnsavedTake, remark: str = "") -> None:
+        """Another take is in the hand. `remark` stands before the verdict."""
+        self.take, self._doubted = take, False
+        samples, rate = take.samples, take.rate
         self.show()
         self._board.enter(Stage.CHECKING)
         studio = self._app.studio
@@ -151,6 +161,7 @@ class TakeReview:
             return
         self.hush()
         app, samples, rate, language = self._app, self.kept(), self.rate, self._app.settings.language
+        take = self.take
         self._board.enter(Stage.CLONING)
         self._board.cue("making the voice  (esc cancels)")
 
@@ -164,7 +175,7 @@ class TakeReview:
             if job.cancel.is_set():
                 raise JobCancelled
             app.voices.library.add(name, voice, clip=clip)
-            app.session.drop_take()
+            app.session.drop_takes([take] if take else [])
 
         def done(_: None) -> None:
             app.change(languages={**app.settings.languages, name: language})

@@ -6,7 +6,6 @@ Calls block on the disk: they are made from jobs.
 from __future__ import annotations
 
 import dataclasses
-import math
 import shlex
 import uuid
 from collections.abc import Callable
@@ -19,10 +18,14 @@ import numpy as np
 from s2mlx.errors import AudioError, S2Error
 from s2mlx.files import private_folder
 from s2mlx.options import Options
+from s2mlx.text import clean_text
 
-from .json_files import read_json, write_json
+from .broken import Damaged, put_aside
+from .json_files import read_table, write_json
+from .take_file import HIGHEST_RATE
 
 KEEP = 200  # utterances; the oldest go first
+_LARGEST = 1 << 53  # of a count or a number of seconds
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,7 @@ class HistoryEntry:
     rtf: float | None = None
     first_audio: float | None = None
     finish_reason: str = "stop"
+    number: int = 0  # of the utterances in their folder, counted on: clocks may be set back
     id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
 
     def speech_options(self) -> Options:
@@ -75,33 +79,38 @@ def distinct_options(options: Options) -> dict:
 
 
 class History:
-    """The utterances of a folder, newest first."""
+    """The utterances of a folder, newest first. `complaints`: a line for each damaged file met so far."""
 
     def __init__(self, folder: Path, write_audio: Callable, read_audio: Callable, keep: int = KEEP):
         self.folder, self.keep = folder, keep
+        self.complaints: list[str] = []
         self._write_audio, self._read_audio = write_audio, read_audio
 
-    def add(self, entry: HistoryEntry, samples: np.ndarray, rate: int) -> None:
-        """Keep an utterance; the sound first, so that an entry never lacks it. Raises OSError, AudioError."""
+    def add(self, entry: HistoryEntry, samples: np.ndarray, rate: int) -> HistoryEntry:
+        """Keep an utterance, as its entry is then; the sound first, so that none lacks it. Raises OSError, AudioError."""
+        before = self.entries()
+        entry = dataclasses.replace(entry, number=max((old.number for old in before), default=0) + 1)
         private_folder(self.folder)
         self._write_audio(self._sound(entry), samples, rate, private=True)
         write_json(self.folder / f"{entry.id}.json", dataclasses.asdict(entry) | {"rate": rate})
-        others = [other for other in self.entries() if other.id != entry.id]  # whatever the clock says of this one
-        for old in others[max(0, self.keep - 1) :]:
+        for old in before[max(0, self.keep - 1) :]:
             self.remove(old)
+        return entry
 
     def entries(self) -> list[HistoryEntry]:
-        found = [_read(path) for path in self.folder.glob("*.json")]
-        return sorted((u for u in found if u is not None), key=lambda u: u.when, reverse=True)
+        found = [self._read(path) for path in self.folder.glob("*.json")]
+        return sorted((u for u in found if u is not None), key=lambda u: (u.number, u.when), reverse=True)
 
     def sound(self, entry: HistoryEntry) -> tuple[np.ndarray, int]:
         """samples float32 [n], rate. Raises AudioError when the sound is gone."""
         path = self._sound(entry)
         if not path.exists():
             raise AudioError("the sound of this utterance is gone; speak it again with the same seed")
-        notes = read_json(self.folder / f"{entry.id}.json")
-        rate = notes.get("rate") if isinstance(notes, dict) else None
-        if not isinstance(rate, int) or not 0 < rate <= 768_000:
+        try:
+            rate = (read_table(self.folder / f"{entry.id}.json") or {}).get("rate")
+        except Damaged:
+            rate = None
+        if not isinstance(rate, int) or not 0 < rate <= HIGHEST_RATE:
             rate = 44100
         return self._read_audio(path, rate), rate
 
@@ -112,18 +121,31 @@ class History:
     def _sound(self, entry: HistoryEntry) -> Path:
         return self.folder / f"{entry.id}.flac"
 
+    def _read(self, path: Path) -> HistoryEntry | None:
+        """The utterance of a file; None when it is gone, or damaged and put aside."""
+        try:
+            stored = read_table(path)
+            return None if stored is None else _entry(stored, path.stem)
+        except Damaged as fault:
+            self.complaints.append(put_aside(path, fault))
+            return None
 
-def _read(path: Path) -> HistoryEntry | None:
-    """The utterance of a file; None when a field of it is not what it should be."""
-    stored = read_json(path)
-    if not isinstance(stored, dict) or "text" not in stored:
-        return None
+
+def _entry(stored: dict[str, Any], id: str) -> HistoryEntry:
+    """Raises Damaged."""
+    if "text" not in stored:
+        raise Damaged("it holds no text")
+    at = ""
     try:
-        fields = {name: read(stored[name]) for name, read in _FIELDS.items() if name in stored}
-        entry = HistoryEntry(**fields, id=path.stem)
+        fields = {}
+        for at, read in _FIELDS.items():
+            if at in stored:
+                fields[at] = read(stored[at])
+        entry = HistoryEntry(**fields, id=id)
+        at = "options"
         entry.speech_options()
     except (TypeError, ValueError, OverflowError, S2Error):
-        return None
+        raise Damaged(f"{at} is not what it should be") from None
     return entry
 
 
@@ -138,7 +160,14 @@ def _a(kind: type | tuple[type, ...]) -> Callable[[Any], Any]:
 
 def _number(value: Any) -> float:
     number = float(_a((int, float))(value))
-    if not math.isfinite(number):
+    if not 0 <= number <= _LARGEST:
+        raise ValueError
+    return number
+
+
+def _count(value: Any) -> int:
+    number = _a(int)(value)
+    if not 0 <= number <= _LARGEST:
         raise ValueError
     return number
 
@@ -148,7 +177,7 @@ def _or_none(read: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 _FIELDS = {
-    "text": _a(str),
+    "text": lambda value: clean_text(_a(str)(value)),
     "voices": lambda value: tuple(map(_a(str), _a(list)(value))),
     "seed": _a(int),
     "options": _a(dict),
@@ -158,8 +187,9 @@ _FIELDS = {
     "tokenizer": _or_none(_a(str)),
     "when": _a(str),
     "seconds": _number,
-    "frames": _a(int),
+    "frames": _count,
     "rtf": _or_none(_number),
     "first_audio": _or_none(_number),
     "finish_reason": _a(str),
+    "number": _count,
 }

@@ -1,4 +1,4 @@
-"""Small state files: written whole or not at all, read without ever failing the app."""
+"""Small state files of JSON: written whole or not at all, for their owner alone; read, or known to be damaged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from s2mlx.errors import reason
 from s2mlx.files import open_regular, private_folder, write_bytes
+
+from .broken import Damaged
+
+LARGEST = 16 << 20  # bytes
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -15,15 +20,33 @@ def write_json(path: Path, value: Any) -> None:
     write_bytes(path, json.dumps(value, ensure_ascii=False, indent=1).encode(), private=True)
 
 
-def read_json(path: Path, limit: int = 16 << 20) -> Any:
-    """The value in the file; None when it is absent, damaged or larger than `limit` bytes."""
+def read_bytes(path: Path, most: int) -> bytes | None:
+    """At most `most` bytes of a file; None when there is no file. Raises Damaged."""
     try:
         with open_regular(path) as file:
-            data = file.read(limit + 1)
-        if len(data) > limit:
-            return None
-        value = json.loads(data.decode("utf-8"))
-        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair can be neither shown nor written
-        return value
-    except (OSError, ValueError, RecursionError):
+            data = file.read(most + 1)
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except (OSError, ValueError) as fault:
+        raise Damaged(reason(fault)) from fault
+    if len(data) > most:
+        raise Damaged(f"it is larger than {most >> 20} MB")
+    return data
+
+
+def read_table(path: Path) -> dict[str, Any] | None:
+    """The JSON object in a file; None when there is no file. Raises Damaged."""
+    data = read_bytes(path, LARGEST)
+    return None if data is None else table(data)
+
+
+def table(data: bytes) -> dict[str, Any]:
+    """The JSON object that `data` holds. Raises Damaged."""
+    try:
+        value = json.loads(data.decode())
+        json.dumps(value, ensure_ascii=False).encode()  # half a surrogate pair can be neither shown nor written
+    except (ValueError, RecursionError):
+        raise Damaged("it is not JSON, or damaged") from None
+    if not isinstance(value, dict):
+        raise Damaged("it holds no table")
+    return value

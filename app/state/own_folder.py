@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from itertools import chain, count
 from pathlib import Path
@@ -12,21 +13,20 @@ _LOCK = ".lock"
 
 
 class OwnFolder:
-    """`folder` is this app's own until `leave`, or until its process ends. One in which an app that has ended left
-    something comes first."""
+    """`folder` is this app's own until `leave`, or until its process ends: one that another app has left, those first
+    for which `worth` is more, or a new one."""
 
-    def __init__(self, parent: Path):
+    def __init__(self, parent: Path, worth: Callable[[Path], tuple]):
         self._lock = ExitStack()
-        self.folder = self._claim(parent)
+        self.folder = self._claim(parent, worth)
 
     def leave(self) -> None:
         self._lock.close()
 
-    def _claim(self, parent: Path) -> Path:
+    def _claim(self, parent: Path, worth: Callable[[Path], tuple]) -> Path:
         """Where no folder can be made, it is one that writing will complain about."""
-        folders = chain(_left_behind(parent), (parent / str(number) for number in count()))
-        while True:
-            folder = next(folders)
+        left = sorted(sorted(_folders(parent)), key=worth, reverse=True)
+        for folder in chain(left, (parent / str(number) for number in count())):
             try:
                 private_folder(folder)
                 self._lock.enter_context(locked(folder / _LOCK, wait=0))
@@ -35,10 +35,11 @@ class OwnFolder:
             except OSError:
                 pass
             return folder
+        raise AssertionError("numbers do not end")
 
 
-def _left_behind(parent: Path) -> list[Path]:
+def _folders(parent: Path) -> list[Path]:
     try:
-        return [folder for folder in sorted(parent.iterdir()) if any(file.name != _LOCK for file in folder.iterdir())]
+        return [path for path in parent.iterdir() if path.is_dir()]
     except OSError:
         return []

@@ -1,7 +1,4 @@
-"""A recording under way, on disk as it grows, so that the end of the process does not end the take.
-
-Raw little-endian float32 samples beside a note of what they are, in a folder that no other app uses.
-"""
+"""A recording under way, on disk as it grows, so that the end of the process does not end the take."""
 
 from __future__ import annotations
 
@@ -12,55 +9,39 @@ from pathlib import Path
 
 import numpy as np
 
-from s2mlx.files import open_regular, private_folder
+from s2mlx.files import private_folder
 
-from .json_files import read_json, write_json
+from .take_file import as_bytes, first_line
 
 INTERVAL = 1.0  # seconds of a recording that a crash may cost
-LEAST = 1.0  # seconds; less is not worth a question
 
 Heard = Callable[[int], tuple[np.ndarray, float]]  # heard(n): samples float32 from sample n on, and their rate in Hz
 
 
 class RecordingFile:
-    """The files of the recording under way, or of the one that broke off."""
+    """The file of one recording, `path`, which nobody has used before."""
 
-    def __init__(self, folder: Path):
-        self._samples, self._notes = folder / "recording.f32", folder / "recording.json"
+    def __init__(self, path: Path):
+        self.path = path
 
     def write_on(self, heard: Heard, begin: float, transcript: str, name: str) -> RecordingWriter:
         """Write what is heard from second `begin` on, until `RecordingWriter.end`."""
         return RecordingWriter(self, heard, begin, transcript, name)
 
     def open(self, rate: int, transcript: str, name: str) -> int:
-        """An empty file as a descriptor. Raises OSError."""
-        private_folder(self._samples.parent)
-        file = os.open(self._samples, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        """The file with its first line, as a descriptor. Raises OSError."""
+        private_folder(self.path.parent)
+        file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            write_json(self._notes, {"rate": rate, "transcript": transcript, "name": name})
+            _write(file, first_line(rate, transcript, name))
         except OSError:
             os.close(file)
             raise
         return file
 
-    def broken_off(self) -> tuple[np.ndarray, int, str, str] | None:
-        """samples float32 [n], rate, transcript, name of a recording that nobody ended; None without one."""
-        notes = read_json(self._notes)
-        try:
-            with open_regular(self._samples) as file:
-                data = file.read()
-            rate = int(notes["rate"])
-        except (OSError, ValueError, KeyError, TypeError, OverflowError):
-            return None
-        samples = np.frombuffer(data, "<f4", len(data) // 4).astype(np.float32)  # the last sample may be torn
-        if not 0 < rate <= 768_000 or len(samples) < LEAST * rate:
-            return None
-        return samples, rate, str(notes.get("transcript", "")), str(notes.get("name", ""))
-
     def drop(self) -> None:
         """The recording is kept elsewhere, or nobody wants it. Raises OSError."""
-        for path in (self._notes, self._samples):
-            path.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
 
 
 class RecordingWriter:
@@ -89,7 +70,7 @@ class RecordingWriter:
             while not self._ended.is_set():
                 samples, _ = self._heard(at)
                 at += len(samples)
-                _write(file, np.ascontiguousarray(samples, "<f4").tobytes())
+                _write(file, as_bytes(samples))
                 self._ended.wait(INTERVAL)
         except OSError:
             return

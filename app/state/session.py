@@ -1,93 +1,150 @@
-"""What must survive a crash, as files: the text being written and a take that is not yet a voice.
+"""What must survive a crash, as files: the text being written, and takes that are no voice yet.
 
-FOLDER/text.json     the text of the app that wrote last
-FOLDER/takes/N/...   the take of each app that runs (own_folder), and its recording under way (recording_file)
+FOLDER/takes/N/       of each app that runs (own_folder):
+    text.json         its text
+    K.take            a take (take_file)
+    K.recording       a recording under way (recording_file), which becomes K.take
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-from s2mlx.errors import S2Error
-from s2mlx.files import private_folder, private_opener, read_npy
+from s2mlx.files import private_folder, write_bytes
+from s2mlx.text import clean_text
 
-from .json_files import read_json, write_json
+from .broken import Damaged, put_aside
+from .json_files import read_table, write_json
+from .older_takes import SAMPLES, older_files, read_older
 from .own_folder import OwnFolder
 from .recording_file import RecordingFile
+from .take_file import UnsavedTake, read_take, take_bytes
 
-
-@dataclass(frozen=True)
-class UnsavedTake:
-    """A take found at the start: samples float32 [n], what was read, and the name it was to get."""
-
-    samples: np.ndarray
-    rate: int
-    transcript: str
-    name: str
+LEAST = 1.0  # seconds; less of a recording that broke off is not worth a question
+TEXT, TAKE, RECORDING = "text.json", ".take", ".recording"
 
 
 class Session:
-    """The state folder's view of one session."""
+    """The state folder's view of one session. `complaints`: a line for each damaged file met so far."""
 
     def __init__(self, folder: Path):
-        self._text = folder / "text.json"
-        self._own = OwnFolder(folder / "takes")
-        self._take, self._take_notes = self._own.folder / "take.npy", self._own.folder / "take.json"
-        self.recording_file = RecordingFile(self._own.folder)
+        self.complaints: list[str] = []
+        self._own = OwnFolder(folder / "takes", _left_behind)
+        self._text = self._own.folder / TEXT
+        self._older_text = folder / TEXT  # of versions in which all apps shared one
+
+    # the text
 
     def text(self) -> str:
-        stored = read_json(self._text)
-        text = stored.get("text") if isinstance(stored, dict) else None
-        return text if isinstance(text, str) else ""
+        for path in (self._text, self._older_text):
+            try:
+                stored = read_table(path)
+                if stored is None:
+                    continue
+                if not isinstance(text := stored.get("text"), str):
+                    raise Damaged("it holds no text")
+                return clean_text(text)
+            except Damaged as fault:
+                self.complaints.append(put_aside(path, fault))
+        return ""
 
     def keep_text(self, text: str) -> None:
         """Raises OSError."""
         write_json(self._text, {"text": text})
+        self._older_text.unlink(missing_ok=True)
 
-    def keep_take(self, samples: np.ndarray, rate: int, transcript: str, name: str = "") -> None:
-        """Put a take where a crash cannot reach it. Raises OSError."""
-        private_folder(self._take.parent)
-        temporary = self._take.with_name("take.tmp")
-        with open(temporary, "wb", opener=private_opener) as file:
-            np.save(file, np.asarray(samples, np.float32), allow_pickle=False)
-        write_json(self._take_notes, {"rate": rate, "transcript": transcript, "name": name})
-        temporary.replace(self._take)
+    # takes
 
-    def unsaved_take(self) -> UnsavedTake | None:
-        """The take that was kept and not dropped; None when there is none or it is damaged."""
-        notes = read_json(self._take_notes)
-        if not isinstance(notes, dict) or not self._take.exists():
-            return None
-        try:
-            samples = read_npy(self._take)
-            rate = int(notes["rate"])
-        except (S2Error, ValueError, KeyError, TypeError, OverflowError):
-            return None
-        if samples.ndim != 1 or samples.dtype != np.float32 or not len(samples) or not 0 < rate <= 768_000:
-            return None
-        return UnsavedTake(samples, rate, str(notes.get("transcript", "")), str(notes.get("name", "")))
+    def new_recording(self) -> RecordingFile:
+        return RecordingFile(self._own.folder / f"{self._free_number()}{RECORDING}")
 
-    def adopt_broken_recording(self) -> None:
-        """A recording that the end of the process broke off becomes the unsaved take, unless a longer one is kept.
-        Raises OSError; the recording stays where it is then."""
-        found = self.recording_file.broken_off()
-        if found is None:
-            return
-        samples, rate, _, _ = found
-        kept = self.unsaved_take()
-        if kept is None or len(kept.samples) / kept.rate < len(samples) / rate:
-            self.keep_take(*found)
-        self.recording_file.drop()
+    def keep_take(
+        self, samples: np.ndarray, rate: int, transcript: str, name: str = "", of: RecordingFile | None = None
+    ) -> UnsavedTake:
+        """Put a take, perhaps `of` a recording, where a crash cannot reach it. No take takes the place of another.
+        Raises OSError."""
+        number = of.path.stem if of else str(self._free_number())
+        file = self._own.folder / f"{number}{TAKE}"
+        take = UnsavedTake(np.asarray(samples, np.float32), rate, transcript, name, file)
+        private_folder(file.parent)
+        write_bytes(file, take_bytes(take), private=True)
+        return take
 
-    def drop_take(self) -> None:
-        """The take has become a voice, or the user let it go."""
-        for path in (self._take_notes, self._take):
+    def keep_anew(self, take: UnsavedTake) -> UnsavedTake:
+        """Keep a take whose words or name have changed, or that could not be kept before. Raises OSError."""
+        if take.file is None:
+            return self.keep_take(take.samples, take.rate, take.transcript, take.name)
+        write_bytes(take.file, take_bytes(take), private=True)
+        return take
+
+    def unsaved_takes(self) -> list[UnsavedTake]:
+        """The takes that were kept and not dropped, the oldest first."""
+        return [take for path in self._files(TAKE) if (take := self._read(path))]
+
+    def adopt_broken_recordings(self) -> None:
+        """A recording that the end of the process broke off becomes a take, unless it was kept as one already. Raises
+        OSError."""
+        for path in self._files(RECORDING):
+            if not path.with_suffix(TAKE).exists():
+                take = self._read(path)
+                if take and len(take.samples) >= LEAST * take.rate:
+                    self.keep_take(take.samples, take.rate, take.transcript, take.name, RecordingFile(path))
             path.unlink(missing_ok=True)
-        self.recording_file.drop()
+        for pair in older_files(self._own.folder):
+            try:
+                take = read_older(*pair)
+            except Damaged as fault:
+                self.complaints.append(put_aside(pair[0], fault))
+                continue
+            if take:
+                self.keep_take(take.samples, take.rate, take.transcript, take.name)
+            for path in pair:
+                path.unlink(missing_ok=True)
+
+    def drop_takes(self, takes: Iterable[UnsavedTake]) -> None:
+        """They have become voices, or the user let them go. Raises OSError."""
+        for take in takes:
+            if take.file:
+                take.file.unlink(missing_ok=True)
 
     def leave(self) -> None:
         """What is kept is for the next app now."""
         self._own.leave()
+
+    def _read(self, path: Path) -> UnsavedTake | None:
+        try:
+            return read_take(path)
+        except Damaged as fault:
+            self.complaints.append(put_aside(path, fault))
+            return None
+
+    def _files(self, *endings: str) -> list[Path]:
+        """Those with a number for a name, by number."""
+        try:
+            found = [path for path in self._own.folder.iterdir() if path.suffix in endings and _numbered(path)]
+        except OSError:
+            return []
+        return sorted(found, key=lambda path: int(path.stem))
+
+    def _free_number(self) -> int:
+        taken = {int(path.stem) for path in self._files(TAKE, RECORDING)}
+        return max(taken, default=0) + 1
+
+
+def _numbered(path: Path) -> bool:
+    return path.stem.isascii() and path.stem.isdecimal() and len(path.stem) < 10
+
+
+def _left_behind(folder: Path) -> tuple[bool, float]:
+    """What an app finds there when it starts: whether there are takes, and when the text was written, 0 without one."""
+    try:
+        takes = any(path.suffix in (TAKE, RECORDING) or path.name in SAMPLES for path in folder.iterdir())
+        return takes, os.stat(folder / TEXT).st_mtime
+    except FileNotFoundError:
+        return takes, 0.0
+    except OSError:
+        return False, 0.0

@@ -16,9 +16,11 @@ from s2mlx.files import locked
 from s2mlx.options import KNOBS, Options
 
 from ..tags import SPEAKERS
-from .json_files import read_json, write_json
+from .broken import Damaged, copy_aside, put_aside
+from .json_files import LARGEST, read_bytes, read_table, write_json
 
-ASIDE = ".bad"  # appended to the name of a file that cannot be read
+LOCK = ".lock"  # appended to the name of the file
+_LONGEST_REASON = 200  # characters: a value of any length may be part of it
 THEMES = ("s2-dark", "s2-light", "s2-contrast")
 
 
@@ -57,27 +59,39 @@ def _need(ok: bool, message: str) -> None:
 
 
 def load(path: Path) -> tuple[Settings, list[str]]:
-    """Settings of the file, and a line for each entry that could not be used."""
-    stored = read_json(path)
-    if stored is None:
-        return Settings(), (
-            [
-                f"{path} could not be read: using defaults. The first change of a setting puts it aside as "
-                f"{path.name}{ASIDE}"
-            ]
-            if path.exists()
-            else []
-        )
-    settings, complaints = Settings(), []
+    """Settings of the file, and a line for each entry that could not be used. What could not is put aside."""
+    try:
+        stored = read_table(path)
+    except Damaged as fault:
+        return Settings(), [put_aside(path, fault)]
+    settings, complaints, bad = Settings(), [], []
     known = {f.name for f in dataclasses.fields(Settings)}
-    for name, value in stored.items() if isinstance(stored, dict) else ():
+    for name, value in (stored or {}).items():
         if name not in known:
             continue
         try:
             settings = settings.replace(**{name: _typed(name, value)})
-        except (UsageError, TypeError, ValueError) as error:
-            complaints.append(f"settings: {name} ignored ({error})")
+        except (UsageError, TypeError, ValueError, OverflowError) as error:
+            bad.append(name)
+            complaints.append(f"settings: {name} is left aside ({_short(error)})")
+    if bad:
+        complaints.append(_take_out(path, bad))
     return settings, complaints
+
+
+def _take_out(path: Path, names: list[str]) -> str:
+    """Copy the file aside, and take these entries out of it. What to tell of it."""
+    try:
+        with locked(path.with_name(path.name + LOCK), wait=1.0):
+            aside = copy_aside(path, read_bytes(path, LARGEST) or b"")
+            write_json(path, {name: value for name, value in (read_table(path) or {}).items() if name not in names})
+    except (OSError, Damaged) as fault:
+        return f"{path} cannot be written anew: {fault}"
+    return f"{path} as it was is kept as {aside}"
+
+
+def _short(error: BaseException) -> str:
+    return str(error)[:_LONGEST_REASON]
 
 
 def update(path: Path, before: Settings, after: Settings) -> None:
@@ -90,11 +104,11 @@ def update(path: Path, before: Settings, after: Settings) -> None:
     }
     if not changes:
         return
-    with locked(path.with_name(path.name + ".lock")):
-        stored = read_json(path)
-        if not isinstance(stored, dict):
-            if path.exists():
-                path.replace(path.with_name(path.name + ASIDE))
+    with locked(path.with_name(path.name + LOCK)):
+        try:
+            stored = read_table(path) or {}
+        except Damaged as fault:
+            put_aside(path, fault)
             stored = {}
         if "languages" in changes:
             changes["languages"] = _merged(stored.get("languages"), before.languages, after.languages)

@@ -116,8 +116,7 @@ class Editor(Container):
 
     def put(self, text: str) -> None:
         """Another text in place of what is there; undo brings that back."""
-        self.area.replace(text, (0, 0), self.area.document.end, maintain_selection_offset=False)
-        self.area.move_cursor((0, 0))
+        self.area.put(text)
 
     def mark(self, span: tuple[int, int] | None) -> None:
         """Mark the sentence being heard and keep it in sight while the reader is elsewhere."""

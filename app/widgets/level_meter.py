@@ -26,20 +26,20 @@ class LevelMeter(Widget):
 
     def reset(self) -> None:
         self.peak = self.rms = self.held = -math.inf
-        self.clipped = 0
+        self.clipped, self._heard = 0, False
         self._held_at = 0.0
         self.refresh()
 
     def show(self, peak: float, rms: float, clipped: int = 0) -> None:
         """Levels of the last block in dBFS (-inf for silence); `clipped` samples so far."""
-        now = self._clock()
+        self._heard, now = True, self._clock()
         if peak >= self.held or now - self._held_at > HOLD:
             self.held, self._held_at = peak, now
         self.peak, self.rms, self.clipped = peak, rms, clipped
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        said = "silent" if self.held <= FLOOR * 2 else f"{self.held:4.0f} dB"
+        said = "" if not self._heard else "silent" if self.held <= FLOOR * 2 else f"{self.held:4.0f} dB"
         label = f" {said}" + (f"  CLIPPED {self.clipped}x" if self.clipped else "")
         width = max(4, self.size.width - max(24, len(label)) - 2)
         cell = lambda level: 0 if level <= FLOOR else min(width, round((1 - level / FLOOR) * width))

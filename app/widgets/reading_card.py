@@ -55,7 +55,15 @@ class ReadingCard(Vertical):
     def next(self) -> None:
         """Another sentence of the language."""
         self._number += 1
-        self._area.load_text(self._sentence())
+        self.put(self._sentence())
+
+    def undo(self) -> None:
+        self._area.undo()
+
+    def put(self, words: str) -> None:
+        """Other words in place of those that are there; undo brings them back."""
+        if words != self._area.text:
+            self._area.put(words)
 
     @on(Select.Changed)
     def _chosen(self, event: Select.Changed) -> None:
@@ -64,5 +72,5 @@ class ReadingCard(Vertical):
             return
         self.language, self._number = str(event.value), 0
         if not self.fixed:
-            self._area.load_text(self._sentence())
+            self.put(self._sentence())
         self.post_message(self.LanguageChosen(self.language))

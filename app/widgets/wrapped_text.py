@@ -10,3 +10,10 @@ class WrappedText(TextArea):
         """The screen may have drawn the new size with the lines of the old wrapping before this event arrives, and when
         the new wrapping has as many lines, nothing else asks for another picture: words would be missing from it."""
         self.refresh()
+
+    def put(self, text: str) -> None:
+        """Another text in place of what is there, in one step that undo takes back."""
+        self.history.checkpoint()
+        self.replace(text, (0, 0), self.document.end, maintain_selection_offset=False)
+        self.history.checkpoint()
+        self.move_cursor((0, 0))

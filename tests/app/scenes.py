@@ -8,7 +8,7 @@ from s2mlx_app.app import S2App
 from s2mlx_app.screens.record import RecordScreen
 from s2mlx_app.screens.review import Stage
 from s2mlx_app.state.history import HistoryEntry
-from s2mlx_app.state.session import UnsavedTake
+from s2mlx_app.state.take_file import UnsavedTake
 from textual.widgets import Input, TextArea
 
 from ..fakes.synthesizer import in_halves
@@ -81,18 +81,16 @@ async def record(pilot) -> None:
     """A take in the hand."""
     await settle(pilot)
     pilot.app.push_screen(
-        RecordScreen(recovered=UnsavedTake(speech(9.4, 3), 44100, "The harbour was quiet before dawn.", "me"))
+        RecordScreen(recovered=[UnsavedTake(speech(9.4, 3), 44100, "The harbour was quiet before dawn.", "me")])
     )
     await settle(pilot)
     assert pilot.app.screen.stage == Stage.REVIEW
-    pilot.app.screen.meter.show(-9.0, -18.0)
 
 
 async def history(pilot) -> None:
     await settle(pilot)
-    for number, (text, voices) in enumerate(
-        ((TEXT, ("anna", "ben")), ("[excited] Three dusty chairs!", ()), ("Good night.", ("café",)))
-    ):
+    spoken = (TEXT, ("anna", "ben")), ("[excited] Three dusty chairs!", ()), ("Good night.", ("café",))
+    for number, (text, voices) in reversed(list(enumerate(spoken))):
         pilot.app.history.add(
             HistoryEntry(
                 text,

@@ -194,10 +194,10 @@ async def test_damaged_settings_are_told_and_put_aside(make_app, tmp_path):
     app = S2App(app.studio, path.parent, tmp_path / "state", text="")
     async with running(app) as pilot:
         [note] = notices(app)
-        assert "[/x]/app.json could not be read" in note.message
+        assert "[/x]/app.json is left aside" in note.message
         app.change(top_k=3)
         await until(pilot, lambda: not app.jobs.running)
-    assert path.with_name("app.json.bad").read_text() == '{"temperature": 0.3,}'
+    assert path.with_name("app.json.broken").read_text() == '{"temperature": 0.3,}'
     assert settings_file.load(path)[0].top_k == 3
 
 

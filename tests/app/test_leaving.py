@@ -56,7 +56,7 @@ async def test_the_take_may_be_left_during_its_check(make_app, studio):
         assert isinstance(app.screen, MainScreen)
         studio.look_gate.open()
         await until(pilot, lambda: not app.jobs.running)
-        assert app.is_running and len(app.session.unsaved_take().samples) == 6 * RATE
+        assert app.is_running and len(app.session.unsaved_takes()[-1].samples) == 6 * RATE
 
 
 async def test_what_a_left_history_writes_is_still_told(make_app, studio, tmp_path):
@@ -131,7 +131,7 @@ async def test_a_recording_screen_that_goes_closes_the_microphone_and_keeps_the_
         await recording(app, pilot)
         app.screen.dismiss(None)
         await until(pilot, lambda: studio.recorders[0].stopped and not app.jobs.running)
-        assert len(app.session.unsaved_take().samples) == 6 * RATE and not app.recordings.running
+        assert len(app.session.unsaved_takes()[-1].samples) == 6 * RATE and not app.recordings.running
 
 
 async def test_jobs_that_end_while_the_app_leaves_do_no_harm(make_app, studio):

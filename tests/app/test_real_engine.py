@@ -79,7 +79,7 @@ async def test_the_whole_path(tmp_path, model):
         await pilot.press("ctrl+l")
         await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.stage == Stage.RECORDING)
         studio.recorders[0].hear(99)
-        await until(pilot, lambda: app.screen.recording and app.screen.recording.seconds > 7)
+        await until(pilot, lambda: app.screen.recorder.recording and app.screen.recorder.recording.seconds > 7)
         await pilot.press("space")
         await until(
             pilot,

@@ -57,7 +57,7 @@ async def test_record_trim_name_save_and_back_with_the_voice_chosen(make_app, st
         assert studio.library.get("mine").transcript == words
         assert abs(len(studio.library.clip("mine")[0]) - kept) <= 1
         assert app.settings.cast == ("mine",) and app.settings.languages == {"mine": "en"}
-        assert app.session.unsaved_take() is None and app.focused is app.main.editor.area
+        assert app.session.unsaved_takes() == [] and app.focused is app.main.editor.area
         assert "mine is ready" in app.main.query_one(StatusLine).state
 
 
@@ -102,7 +102,7 @@ async def test_the_count_can_be_stopped(make_app, studio):
     async with running(app) as pilot:
         await pilot.press("ctrl+r")
         await pilot.press("space")
-        await until(pilot, lambda: app.screen.stage == Stage.COUNTING and app.screen.recording.microphone)
+        await until(pilot, lambda: app.screen.stage == Stage.COUNTING and app.screen.recorder.recording.microphone)
         assert "get ready" in label(app, "#cue")
         await pilot.press("escape")
         assert app.screen.stage == Stage.IDLE
@@ -143,7 +143,7 @@ async def test_a_microphone_that_vanishes_leaves_what_it_heard(make_app, studio)
         await until(
             pilot, lambda: app.screen.stage == Stage.REVIEW and len(app.screen.review.samples) and not app.jobs.running
         )
-        assert len(app.screen.review.samples) > 7 * RATE and app.session.unsaved_take() is not None
+        assert len(app.screen.review.samples) > 7 * RATE and app.session.unsaved_takes()
         assert "the headset is gone" in label(app, "#verdict")
 
 
@@ -222,11 +222,11 @@ async def test_leaving_with_a_take_asks_and_keeps(make_app):
         await take(app, pilot)
         await pilot.press("escape")
         await pilot.click("#answer-keep")
-        assert isinstance(app.screen, MainScreen) and app.session.unsaved_take() is not None
+        assert isinstance(app.screen, MainScreen) and app.session.unsaved_takes()
         await pilot.press("ctrl+r")
         await pilot.click("#answer-drop")
         await until(pilot, lambda: isinstance(app.screen, RecordScreen))
-        assert app.session.unsaved_take() is None
+        assert app.session.unsaved_takes() == []
 
 
 async def test_leaving_while_recording_keeps_what_was_heard(make_app, studio):
@@ -237,7 +237,7 @@ async def test_leaving_while_recording_keeps_what_was_heard(make_app, studio):
         await until(pilot, lambda: app.screen.stage == Stage.RECORDING)
         studio.recorders[0].hear(4)
         await pilot.press("ctrl+q")
-    assert app.leave() and len(app.session.unsaved_take().samples) == 4 * RATE and studio.recorders[0].stopped
+    assert app.leave() and len(app.session.unsaved_takes()[-1].samples) == 4 * RATE and studio.recorders[0].stopped
 
 
 async def _record_until_killed(folder):
@@ -247,7 +247,7 @@ async def _record_until_killed(folder):
         await pilot.press("ctrl+r", "space")
         await until(pilot, lambda: app.screen.stage == Stage.RECORDING)
         app.studio.recorders[0].hear(6)
-        spooled = folder / "state" / "takes" / "0" / "recording.f32"
+        spooled = folder / "state" / "takes" / "0" / "1.recording"
         await until(pilot, lambda: spooled.exists() and spooled.stat().st_size >= 24 * RATE)
         print("recorded", app.screen.card.words, sep="\n", flush=True)
         await asyncio.sleep(60)
@@ -286,4 +286,4 @@ async def test_a_recording_survives_the_death_of_the_process(make_app, studio, t
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
         assert app.voices.library.get("me").transcript == words
-        assert app.session.unsaved_take() is None and app.session.recording_file.broken_off() is None
+        assert app.session.unsaved_takes() == []

@@ -129,7 +129,7 @@ def test_type_speak_stop_record_clone_quit(terminal, loop, tmp_path):
         time.sleep(0.02)
     assert (tmp_path / "code").read_text().strip() == "0"
     assert not [pid for pid in running[1:] if _is_app(pid)]
-    assert "Hello there. [whisper]" in (tmp_path / "state" / "s2mlx" / "text.json").read_text()
+    assert "Hello there. [whisper]" in (tmp_path / "state" / "s2mlx" / "takes" / "0" / "text.json").read_text()
 
 
 def _is_app(pid: int) -> bool:

@@ -312,6 +312,8 @@ def read_settings(data: bytes, folder: Path) -> None:
     path = written(folder, "settings.json", data)
     found = SettingsFile(path)
     assert all(isinstance(line, str) for line in found.complaints)
+    assert not found.complaints or path.with_name("settings.json.broken").read_bytes() == data
+    assert not SettingsFile(path).complaints
     found.now.options()
     found.change(language="de" if found.now.language != "de" else "en")
     found.save()
@@ -322,20 +324,22 @@ def read_state(data: bytes, folder: Path) -> None:
     """The app's session, with the bytes in the place of each of its files in turn."""
     from s2mlx_app.state.session import Session
 
-    first = Session(folder)
-    first.keep_text("text")
-    first.keep_take(np.ones(2000, np.float32), 1000, "words", "name")
-    first.leave()
-    for path in [p for p in folder.rglob("*") if p.is_file() and not p.name.endswith("lock")]:
-        before = path.read_bytes()
-        path.write_bytes(data)
-        again = Session(folder)
-        assert isinstance(again.text(), str)
-        take = again.unsaved_take()
-        assert take is None or len(take.samples) and take.rate > 0
-        again.adopt_broken_recording()
-        again.leave()
-        path.write_bytes(before)
+    own = folder / "takes" / "0"
+    own.mkdir(parents=True)
+    for name in ("text.json", "1.take", "2.recording", "take.npy", "take.json"):
+        (own / "take.json").write_text('{"rate": 1000}')
+        path = written(own, name, data)
+        session = Session(folder)
+        session.adopt_broken_recordings()
+        assert isinstance(session.text(), str)
+        for take in session.unsaved_takes():
+            assert len(take.samples) and take.rate > 0 and np.isfinite(take.samples).all()
+        assert len(list(own.glob("*.broken"))) == len(session.complaints)
+        assert all(file.read_bytes() == data for file in own.glob(f"{path.name}.broken"))
+        session.drop_takes(session.unsaved_takes())
+        session.leave()
+        for file in own.glob("*.broken"):
+            file.unlink()
 
 
 def read_history(data: bytes, folder: Path) -> None:
@@ -343,7 +347,9 @@ def read_history(data: bytes, folder: Path) -> None:
 
     written(folder, "20260101-000000.json", data)
     history = History(folder, lambda *_: None, lambda path, rate: np.zeros(1, np.float32))
-    for entry in history.entries():
+    entries = history.entries()
+    assert len(entries) + len(history.complaints) == 1
+    for entry in entries:
         entry.speech_options()
         assert isinstance(entry.command(), str)
         json.dumps(dataclasses.asdict(entry)).encode()
@@ -362,6 +368,9 @@ SETTINGS = [
     {"rate": 1.25, "top_p": 0.8, "memory_limit_gb": 8, "prebuffer": 0.5, "trim": True, "output": "Speaker"},
 ]
 NOTES = [{"rate": 16000, "transcript": "x", "name": "n"}, {"text": "hello"}]
+TAKES = [
+    json.dumps(NOTES[0] | more).encode() + b"\n" + np.ones(20000, "<f4").tobytes() for more in ({}, {"samples": 20000})
+]
 ENTRY = {
     "text": "Hello.",
     "voices": ["clara"],
@@ -408,7 +417,7 @@ TARGETS = {
         Target("defaults", lambda: DEFAULTS, read_defaults),
         Target("modelname", lambda: MODEL_NAMES, read_model_name),
         Target("settings", as_json(*SETTINGS), read_settings, json_near, errors=()),
-        Target("state", lambda: [*as_json(*NOTES)(), *npy_seeds()], read_state, errors=()),
+        Target("state", lambda: [*as_json(*NOTES)(), *npy_seeds(), *TAKES], read_state, errors=()),
         Target("history", as_json(ENTRY), read_history, json_near, errors=()),
         Target("request", as_json(REQUEST), read_request, json_near, errors=(Refused,)),
     )
