@@ -1,5 +1,6 @@
 """The command as a process: `python -m s2mlx` and the script `s2mlx`. Ctrl-C is quiet also while it still imports."""
 
+import gc
 import signal
 
 
@@ -12,6 +13,7 @@ def main() -> int:
     except KeyboardInterrupt:
         return 130
     finally:
+        gc.freeze()  # the interpreter's end would search all of a model's objects for circles, which takes 0.3 s
         # Whoever interrupts the interpreter's own end gets just that, no traceback.
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, signal.SIG_DFL)

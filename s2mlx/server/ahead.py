@@ -22,11 +22,18 @@ class Ahead:
         self._loop = asyncio.get_running_loop()
         self._items: asyncio.Queue[AudioChunk | _End] = asyncio.Queue()
         self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
         self.waiting, self.ended = 0.0, False
 
     def take(self, chunks: Iterator[AudioChunk], made: Callable[[], None]) -> None:
         """Begin. made() is called, in the loop, when the engine has no more to do for them."""
-        threading.Thread(target=self._take, args=(chunks, made), name="s2mlx-ahead", daemon=True).start()
+        self._thread = threading.Thread(target=self._take, args=(chunks, made), name="s2mlx-ahead", daemon=True)
+        self._thread.start()
+
+    def join(self, seconds: float) -> None:
+        """Wait, so long at most, for the end of the thread. Called by any other."""
+        if self._thread is not None and self._thread.is_alive():
+            self._thread.join(seconds)
 
     def __aiter__(self) -> Ahead:
         return self

@@ -26,6 +26,7 @@ MOST_CONNECTIONS = 2000
 _FILES = 4096  # descriptors wanted; macOS gives a process 256 unless it asks
 _OTHER_FILES = 200  # of them, those that are no connections
 _STOP_SECONDS = 2.0
+_JOIN_SECONDS = 0.3  # for the engine to end the frame it is at
 
 
 class Server:
@@ -63,6 +64,7 @@ class Server:
 
     def start(self, service: Service, access: Access) -> None:
         """From now on clients that have `access` are answered by `service`. Returns at once."""
+        self._service = service
         config = uvicorn.Config(
             routes(service, access, self.log, self.fault),
             http=Connection,
@@ -100,6 +102,7 @@ class Server:
             self._clients.stopping = True
             self._uvicorn.should_exit = True
             self._thread.join(_STOP_SECONDS)
+            self._service.join(_JOIN_SECONDS)
         self._door.close()
         if self.wyoming is not None:
             self.wyoming.close()

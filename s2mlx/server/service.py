@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from ..errors import S2Error
 from ..synthesizer import Synthesizer
@@ -50,6 +51,7 @@ class Service:
         self._most, self._here = 1 + waiting, 0
         self._log, self._began, self._strict = log, int(time.time()), strict
         self._noted: set[str] = set()
+        self._speeches: WeakSet[Speech] = WeakSet()  # a thread that works for one holds it
         # Both let one in at a time, in the order they came; who is cancelled while waiting leaves at once. The engine
         # has a queue of its own, in which who left would stay until its turn: none is put into it before it is free.
         self._choosing, self._engine = asyncio.Lock(), asyncio.Lock()
@@ -115,6 +117,7 @@ class Service:
             await self._engine.acquire()
             try:
                 speech = Speech(self._tts, request, voice, cancel, self._log, made=self._engine.release)
+                self._speeches.add(speech)
             except BaseException:
                 self._engine.release()
                 raise
@@ -124,6 +127,13 @@ class Service:
         except BaseException:
             cancel.set()
             raise
+
+    def join(self, seconds: float) -> None:
+        """Wait, so long at most, until no thread works for requests that have ended: one that the interpreter's end
+        finds at work keeps what it holds for ever, of which libraries complain. Called by any other thread."""
+        deadline = time.monotonic() + seconds
+        for speech in list(self._speeches):
+            speech.join(max(deadline - time.monotonic(), 0))
 
     def _note(self, text: str) -> None:
         """Said once: clients repeat themselves."""

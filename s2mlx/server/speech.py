@@ -88,6 +88,10 @@ class Speech:
         if not self._ahead.ended:
             self._cancel.set()
 
+    def join(self, seconds: float) -> None:
+        """Wait, so long at most, until no thread works for it any more."""
+        self._ahead.join(seconds)
+
     async def _pieces(self) -> AsyncIterator[bytes]:
         """Encoding, which may take a while, is done beside the loop."""
         async for chunk in self._chunks():

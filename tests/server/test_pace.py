@@ -27,6 +27,8 @@ async def speak(tts, library):
         begun.append(await service.speak(SpeechRequest("Hello.", voice="anna", format="wav")))
         return begun[-1]
 
+    speak.service = service
+
     yield speak
     for speech in begun:
         speech.close()
@@ -97,6 +99,19 @@ async def test_a_model_that_is_closed_amid_the_speech_does_not_end_it_as_if_it_w
     speech._cancel.set()
     with pytest.raises(GenerationError):
         await pieces(speech)
+
+
+async def test_the_end_waits_for_the_threads_of_requests(tts, speak):
+    """One that the interpreter's end found at work would keep the model's objects for ever."""
+    tts.frames, tts.waiting_at = 20, 2
+    tts.gate.close()
+    speech = await speak()
+    at_work = lambda: [thread for thread in threading.enumerate() if thread.name == "s2mlx-ahead"]
+    await asyncio.to_thread(speak.service.join, 0.01)
+    assert at_work()
+    speech.close()
+    await asyncio.to_thread(speak.service.join, 10)
+    assert not at_work()
 
 
 def test_a_slow_reader_of_pauses_is_let_go(tts, client, monkeypatch):
