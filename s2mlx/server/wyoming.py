@@ -65,6 +65,8 @@ class Wyoming:
     def _meet(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         client = _Client(self, reader, writer)
         full = len(self._clients) >= MOST_CLIENTS and not self._make_room()
+        if not full:
+            self.silent[client] = None  # from the first, since a flood comes all at once
         task = asyncio.create_task(client.refuse() if full else client.run(), name="s2mlx-wyoming")
         self._clients[task] = client
         task.add_done_callback(self._clients.pop)

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import socket
 import time
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -346,6 +348,17 @@ async def test_the_longest_silent_makes_room(server, tts, monkeypatch):
                 assert (await too_many.error()).code == "server_busy"
             tts.gate.open()
             assert await speaking.sound() == SOUND and await newest.sound() == SOUND
+
+
+async def test_a_flood_of_silent_clients_shuts_nobody_out(server, monkeypatch):
+    monkeypatch.setattr(wyoming, "MOST_CLIENTS", 3)
+    with ExitStack() as flood:
+        for _ in range(60):
+            flood.enter_context(socket.create_connection(server.wyoming.address, 10))
+        async with Talk(server) as talk:
+            await talk.say(Describe())
+            await talk.hear(Info)
+    assert not any("refused" in line for line in server.log_lines)
 
 
 async def test_too_much_at_once_is_refused(talk, tts):
