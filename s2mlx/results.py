@@ -137,6 +137,6 @@ class Audio:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a WAV, FLAC, MP3 or OGG file (by the ending), whole or not at all."""
-        from .audio.files import write_audio
+        from .audio import write_audio
 
         write_audio(path, self.samples, self.sample_rate)

@@ -1,7 +1,7 @@
 """The one thread that MLX work happens on, and the ways in: a call that waits, and a stream of results.
 
 MLX streams are thread-local, so loading, evaluation and generation share this thread. Requests are served in the order
-they came. Knows nothing of speech.
+they came.
 
 A forked child has none of its parent's threads: there every request is refused, and a model has to be loaded anew.
 """

@@ -1,5 +1,3 @@
-from .files import read_audio as read_audio
-from .files import read_sound as read_sound
 from .hardware.devices import Device as Device
 from .hardware.devices import find_input as find_input
 from .hardware.devices import find_output as find_output
@@ -14,6 +12,8 @@ from .microphone import Recorder as Recorder
 from .play.player import Player as Player
 from .rates import StreamResampler as StreamResampler
 from .rates import resample as resample
+from .reader import read_audio as read_audio
+from .reader import read_sound as read_sound
 from .stretch import TimeStretch as TimeStretch
 from .verdict import BEST_SECONDS as BEST_SECONDS
 from .verdict import INAUDIBLE_DB as INAUDIBLE_DB

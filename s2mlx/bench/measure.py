@@ -22,7 +22,7 @@ from ..layers.scope import Scope
 from ..networks.dual_ar import DualAR
 from ..networks.load import Model, load_model
 from ..weights import open_checkpoint
-from . import endurance, first_audio, graph, machine, pretend, speed, synthetic, weights
+from . import endurance, first_audio, graph, machine, matrices, pretend, speed, synthetic
 
 _FULL_LAYERS = 36  # of S2 Pro's Slow-AR
 
@@ -73,7 +73,7 @@ def measure(
     steady = codec[max(codec)].median
     result["rtf"] = (times.median + steady) / frame_seconds
 
-    reads = weights.frame_reads(dual_ar)
+    reads = matrices.frame_reads(dual_ar)
     reads["kv"] = dual_ar.kv_bytes(positions)  # of one sequence
     total = sum(reads.values())
     result["reads"] = reads | {"total": total, "bound": total / bandwidth}
@@ -122,7 +122,7 @@ def way(model: Model) -> dict:
         "mlx": version("mlx"),
         "kernels": device.kernels_available(),
         "path": why,
-        "forms": {"slow": weights.forms(model.dual_ar.slow), "fast": weights.forms(model.dual_ar.fast)},
+        "forms": {"slow": matrices.forms(model.dual_ar.slow), "fast": matrices.forms(model.dual_ar.fast)},
     }
 
 

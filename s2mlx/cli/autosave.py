@@ -1,4 +1,4 @@
-"""Sound that would be lost if something fails, kept in the autosave folder. Knows no microphone, no loudspeaker."""
+"""Sound that would be lost if something fails, kept in the autosave folder."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One request from text to its outputs: feeds files and loudspeaker, keeps the figures, survives interrupts.
-
-Knows the Synthesizer's public face; not how the command line was written.
-"""
+"""One request from text to its outputs: feeds files and loudspeaker, keeps the figures, survives interrupts."""
 
 from __future__ import annotations
 

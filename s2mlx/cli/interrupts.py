@@ -1,6 +1,6 @@
 """Ctrl-C, SIGTERM and SIGHUP all become `KeyboardInterrupt` in the main thread; a second one, later, ends the process.
 
-The command's own `finally` blocks then stop the sound and finish the file. Knows nothing of either.
+The command's own `finally` blocks then stop the sound and finish the file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Entry point: picks the command, turns what it raises into one line and an exit code. Knows no command from inside.
+"""Entry point: picks the command, turns what it raises into one line and an exit code.
 
 Exit codes: 0 done (also when the reader of stdout went away), 1 failed, 2 wrong usage, 130 interrupted.
 """

@@ -1,4 +1,4 @@
-"""Opening a model for a command: its options, its notices. Knows nothing of what is done with it."""
+"""Opening a model for a command: its options, its notices."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The loudspeaker as an output of the command: plays while pieces arrive, waits for the end, keeps what was not heard.
-
-Knows the Player; not where the pieces come from.
-"""
+"""The loudspeaker as an output of the command: plays while pieces arrive, waits for the end, keeps what was not heard."""
 
 from __future__ import annotations
 

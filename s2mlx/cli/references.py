@@ -1,4 +1,4 @@
-"""Voices named on the command line: saved ones, .s2voice files, clips given in place. Knows no model from inside."""
+"""Voices named on the command line: saved ones, .s2voice files, clips given in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop: a generator of frames over a prompt matrix. Knows nothing of text, files or devices.
+"""The loop: a generator of frames over a prompt matrix.
 
 On a GPU the host reads frame n while frame n + 1 is already under way: one synchronisation a frame, one frame late.
 When frame n turns out to be the end, the frame after it is dropped. On the CPU backend there is nothing to overlap.
@@ -80,12 +80,14 @@ def generate(
     cache = model.new_cache() if cache is None else cache
     check_room(cache.offset + request.matrix.shape[1], request.max_frames, model.config.context_length)
     ahead = on_gpu() if ahead is None else ahead
+    # 1. The prompt is read at once: keys and values into the cache, and what its last column says of the first frame.
     outputs = model.prefill(request.matrix, cache, keep_going)
     if outputs is None:
         yield Frame(None, CANCELLED)
         return
     pick, rows = model.picker(sampling), uniforms(request.seed, model.config.num_codebooks + 1)
 
+    # 2. A frame is built: semantic token, then the other codebooks. Nothing waits; the device works on.
     def build(index: int, before: State | None) -> State:
         uniform, may_end = mx.array(next(rows)[None]), [index >= request.min_frames]
         if before is None:
@@ -99,7 +101,9 @@ def generate(
     for index in range(request.max_frames):
         last = index + 1 == request.max_frames
         following = build(index + 1, state) if ahead and not last else None
-        token, codes = read_frame(state.read()[0], model)  # the frame's one synchronisation
+        # 3. It is read: the frame's one synchronisation.
+        token, codes = read_frame(state.read()[0], model)
+        # 4. It is the end, the frame limit, a cancel, or it is given out and the next one follows.
         if token == model.end_token:
             yield Frame(None, STOP)
             return

@@ -62,6 +62,7 @@ def generate_batch(
     lanes: list[_Lane] = []
     state: State | None = None
     while True:
+        # 1. Those who wait join, one after the other, as far as there is room: each reads its own prompt.
         joined = False
         while len(lanes) < max(1, width()) and (numbered := next(waiting, None)) is not None:
             lane = _start(model, *numbered, cache(), pick, keep_going)
@@ -72,11 +73,14 @@ def generate_batch(
             joined = True
         if not lanes:
             return
+        # 2. The newcomers' first frames are put beside those of the others: one row a sequence.
         if joined or state is None:
             state = _join(lanes, state)
         going = keep_going()
         go_on = going and any(lane.read + 1 < lane.request.max_frames for lane in lanes)
+        # 3. On a GPU the next step begins before this one is read.
         following = _step(model, lanes, state, pick) if ahead and go_on else None
+        # 4. The step is read, a frame of each sequence, and given out with the end of those that ended.
         values, staying = state.read(), []
         for i, lane in enumerate(lanes):
             token, codes = read_frame(values[i], model)
@@ -91,6 +95,7 @@ def generate_batch(
                 yield lane.number, Frame(None, reason)
         if not going:
             return
+        # 5. Those that ended leave, and the others take the next step if it has not begun.
         newest, everybody = following or state, len(lanes)
         lanes = [lanes[i] for i in staying]
         if not lanes:

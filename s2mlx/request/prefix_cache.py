@@ -1,7 +1,7 @@
 """Prefilled prompts' beginnings, kept for the next pass or request with the same references.
 
 The part of a prompt up to the end of the system's turn depends on the references alone; a reference of 20 seconds is
-hundreds of positions that need not be computed again. Knows keys and caches, not prompts.
+hundreds of positions that need not be computed again.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
 from .clips import LONGEST_CLIP as LONGEST_CLIP
 from .clips import read_clip as read_clip
-from .files import CLIP as CLIP
-from .files import VOICE as VOICE
-from .files import VoiceFiles as VoiceFiles
-from .files import clip_beside as clip_beside
-from .files import clip_of_file as clip_of_file
-from .files import is_path as is_path
-from .info import VoiceInfo as VoiceInfo
 from .library import VoiceLibrary as VoiceLibrary
+from .listing import VoiceInfo as VoiceInfo
 from .names import check_name as check_name
 from .names import key as key
 from .names import listed as listed
@@ -16,3 +10,9 @@ from .refit import VoiceFitter as VoiceFitter
 from .trash import RemovedVoice as RemovedVoice
 from .voice import SUFFIX as SUFFIX
 from .voice import Voice as Voice
+from .voice_files import CLIP as CLIP
+from .voice_files import VOICE as VOICE
+from .voice_files import VoiceFiles as VoiceFiles
+from .voice_files import clip_beside as clip_beside
+from .voice_files import clip_of_file as clip_of_file
+from .voice_files import is_path as is_path

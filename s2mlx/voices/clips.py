@@ -18,7 +18,7 @@ def read_clip(clip: Any) -> tuple[np.ndarray, float]:
     It is read once and not resampled: the rate of the model that is to hear it need not be known yet. Raises
     `AudioError` for what is no clip, and for one of more than a minute.
     """
-    from ..audio.files import read_sound
+    from ..audio import read_sound
 
     samples, rate = read_sound(clip) if isinstance(clip, (str, os.PathLike)) else _given(clip)
     if len(samples) > LONGEST_CLIP * rate:

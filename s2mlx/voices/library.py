@@ -2,10 +2,10 @@
 
     FOLDER/NAME/voice.s2voice, clip.flac    saved here; complete or absent
     FOLDER/NAME.s2voice, NAME.flac          dropped in by the user; as good as the others
-    FOLDER/.trash/TOKEN/...                 removed or replaced, kept for 30 days (voice_trash)
+    FOLDER/.trash/TOKEN/...                 removed or replaced, kept for 30 days (`trash`)
 
 Several processes may use one folder: a change happens under a lock, by renames. Knows nothing of models, and of sound
-only that `audio.files` reads and writes clips.
+only that `audio` reads and writes clips.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ..files import folders
 from ..files.atomic import write_bytes
 from ..files.locks import locked
 from ..files.private import private_folder
-from .files import CLIP, VOICE, VoiceFiles, clip_beside, clip_of_file, is_bare, is_path, stem
-from .info import VoiceInfo, describe, load_voice
+from .listing import VoiceInfo, describe, load_voice
 from .names import check_name, key, listed, printable
 from .trash import RemovedVoice, Trash
 from .voice import SUFFIX, Voice
+from .voice_files import CLIP, VOICE, VoiceFiles, clip_beside, clip_of_file, is_bare, is_path, stem
 
 _NEW, _LOCK = ".new-", ".lock"
 _NOWHERE = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG, errno.ELOOP}  # what is said of a folder that cannot be
@@ -81,7 +81,7 @@ class VoiceLibrary:
 
     def clip(self, name: str) -> tuple[np.ndarray, int] | None:
         """The recording a voice was made from, float32 [n] at the voice's rate; None when it was not kept."""
-        from ..audio.files import read_audio
+        from ..audio import read_audio
 
         with self._lock(reading=True):
             entry = self._find(name)
@@ -176,7 +176,7 @@ class VoiceLibrary:
         voice, recording = Voice.load(path), None
         name = check_name(voice.name if name is None else name)
         if clip:
-            from ..audio.files import read_audio
+            from ..audio import read_audio
 
             recording = read_audio(clip_of_file(Path(path)), voice.sample_rate), voice.sample_rate
         self.add(name, voice, recording, overwrite)
@@ -296,7 +296,7 @@ class VoiceLibrary:
 
 def _write_clip(path: Path, samples: np.ndarray, rate: int) -> None:
     """Raises OSError where the system is to blame, which then names the library's folder, not one in the making."""
-    from ..audio.files import write_audio
+    from ..audio import write_audio
 
     try:
         write_audio(path, samples, rate, private=True)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from ..errors import VoiceError
 from ..files.private import private_folder
-from .files import VoiceFiles, is_bare
 from .names import key, listed, printable
+from .voice_files import VoiceFiles, is_bare
 
 KEPT = 30 * 86400.0  # s
 _TOKEN = re.compile(r"[0-9a-f]{16}")

@@ -1,9 +1,6 @@
 """A voice: the frames of a reference clip, the words it speaks, and the `.s2voice` file that holds both.
 
-Knows the file format (version 1, shared with s2.cpp) and what makes a voice fit a model. Where voices are kept is
-`voice_library`'s concern.
-
-Layout, little-endian: "S2VOICE\\0", u32 version, i32 codebooks, i32 frames, i32 sample rate, i32 codebook size,
+The file, version 1, is shared with s2.cpp. Layout, little-endian: "S2VOICE\\0", u32 version, i32 codebooks, i32 frames, i32 sample rate, i32 codebook size,
 u64 transcript bytes (with the final NUL), u64 code bytes, transcript UTF-8 + NUL, i32 codes[codebooks][frames].
 """
 

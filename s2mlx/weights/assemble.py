@@ -1,4 +1,4 @@
-"""Named tensors and metadata from any kind of file -> a checked Checkpoint. Knows no file format."""
+"""Named tensors and metadata from any kind of file -> a checked Checkpoint."""
 
 from __future__ import annotations
 

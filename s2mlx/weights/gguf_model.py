@@ -1,4 +1,4 @@
-"""A GGUF file in s2.cpp's dialect -> Checkpoint. Knows dialects, not what the keys mean."""
+"""A GGUF file in s2.cpp's dialect -> Checkpoint."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.record import RecordScreen
 from s2mlx_app.screens.review import Stage
 
-from s2mlx.audio.files import read_audio
+from s2mlx.audio import read_audio
 from s2mlx.voices import VoiceLibrary
 
 from ..synthetic import make_model

@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("mlx.core")
 
-from s2mlx.audio.files import write_audio
+from s2mlx.audio import write_audio
 
 from ..audio.loop import loop  # noqa: F401
 from ..synthetic import make_model

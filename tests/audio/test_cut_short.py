@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2mlx.audio.files import pcm16, read_audio, stream_wav_header, write_audio
+from s2mlx.audio import pcm16, read_audio, stream_wav_header, write_audio
 
 from .test_files import RATE, refused, tone
 

@@ -95,7 +95,7 @@ def test_nothing_heavy_is_imported_by_the_modules_themselves():
     import subprocess
 
     code = (
-        "import sys, s2mlx.audio.play.player, s2mlx.audio.microphone, s2mlx.audio.files"
+        "import sys, s2mlx.audio.play.player, s2mlx.audio.microphone, s2mlx.audio.reader"
         ", s2mlx.audio.hardware.devices\n"
         "print([m for m in ('sounddevice', 'soundfile', 'soxr', 'mlx') if m in sys.modules])"
     )

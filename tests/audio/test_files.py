@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2mlx.audio.files import AudioWriter, encode_wav, pcm16, read_audio, read_sound, stream_wav_header, write_audio
+from s2mlx.audio import AudioWriter, pcm16, read_audio, read_sound, stream_wav_header, write_audio
 from s2mlx.audio.rates import resample
+from s2mlx.audio.wav import encode_wav
 from s2mlx.errors import AudioError
 
 RATE = 44100

@@ -5,8 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from s2mlx.audio import foreign
-from s2mlx.audio.files import read_audio, write_audio
+from s2mlx.audio import foreign, read_audio, write_audio
 from s2mlx.audio.wav import wav_header
 from s2mlx.errors import AudioError
 

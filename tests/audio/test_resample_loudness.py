@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2mlx.audio import loudness
-from s2mlx.audio.files import pcm16
+from s2mlx.audio import loudness, pcm16
 from s2mlx.audio.rates import StreamResampler, resample
 
 GOLDEN = Path(__file__).parents[2] / ".." / "shared" / "golden"

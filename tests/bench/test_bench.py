@@ -8,7 +8,7 @@ import pytest
 
 import s2mlx
 from s2mlx import bench
-from s2mlx.bench import converting, first_audio, inventory, machine, pretend, report, synthetic, weights
+from s2mlx.bench import converting, first_audio, inventory, machine, matrices, pretend, report, synthetic
 from s2mlx.cli.main import main
 from s2mlx.config import ModelConfig
 from s2mlx.networks.load import load_model
@@ -86,7 +86,7 @@ def test_a_minute_of_a_stream_is_shown_once(figures):
 
 def test_reads_are_the_bytes_of_the_matrices(tiny):
     model = load_model(tiny).dual_ar
-    c, reads = model.config, weights.frame_reads(model)
+    c, reads = model.config, matrices.frame_reads(model)
 
     def block(t):
         return t.dim * (t.heads + 2 * t.kv_heads) * t.head_dim + t.heads * t.head_dim * t.dim + 3 * t.dim * t.ffn_dim

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from s2mlx.audio.files import read_audio
+from s2mlx.audio import read_audio
 from s2mlx.cli import interrupts, outputs, paths
 from s2mlx.cli.interrupts import as_keyboard_interrupt, uninterrupted
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2mlx.audio.files import pcm16, stream_wav_header
+from s2mlx.audio import pcm16, stream_wav_header
 
 from ..fakes import FRAME, RATE
 

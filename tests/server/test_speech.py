@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2mlx.audio.files import pcm16, stream_wav_header
+from s2mlx.audio import pcm16, stream_wav_header
 from s2mlx.errors import GenerationError, ModelError, UsageError
 from s2mlx.options import Options
 from s2mlx.results import LENGTH

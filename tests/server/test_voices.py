@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from s2mlx.audio.files import write_audio
+from s2mlx.audio import write_audio
 from s2mlx.cli.serve import _default_voice
 from s2mlx.errors import GenerationError, VoiceError
 from s2mlx.files import folders

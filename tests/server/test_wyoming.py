@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import numpy as np
 import pytest
 
-from s2mlx.audio.files import pcm16
+from s2mlx.audio import pcm16
 from s2mlx.errors import GenerationError, ModelError
 from s2mlx.server.speech_request import MOST_CHARACTERS
 from s2mlx.voices import Voice

@@ -4,7 +4,7 @@ import shutil
 
 import numpy as np
 
-from s2mlx.audio.files import write_audio
+from s2mlx.audio import write_audio
 from s2mlx.voices import Voice
 from tests.goldens import GOLDEN
 

@@ -57,7 +57,7 @@ def test_a_clip_that_cannot_be_written_leaves_nothing(library, monkeypatch):
     def full(*_, **__):
         raise AudioError("the clip is odd")
 
-    monkeypatch.setattr("s2mlx.audio.files.write_audio", full)
+    monkeypatch.setattr("s2mlx.audio.write_audio", full)
     with pytest.raises(AudioError, match="the clip is odd"):
         library.add("anna", voice(), clip=(np.zeros(10, np.float32), 44100))
     assert library.names() == [] and not list(library.folder.glob(".new-*"))

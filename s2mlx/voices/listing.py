@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import VoiceError
-from .files import VOICE, VoiceFiles
 from .voice import Voice
+from .voice_files import VOICE, VoiceFiles
 
 
 @dataclass(frozen=True)

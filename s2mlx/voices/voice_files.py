@@ -1,7 +1,4 @@
-"""What one voice consists of on disk, and how it is moved as a whole: a folder, or a bare file with its clip beside it.
-
-Knows paths only; which of them make a library is voice_library's concern.
-"""
+"""What one voice consists of on disk, and how it is moved as a whole: a folder, or a bare file with its clip beside it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Audio files in: any container, rate, sample format and channel count -> float32 mono at the rate that is wanted.
 
 Files come from strangers: what they claim is checked, they are decoded block by block under a time limit, and every
-failure is one AudioError. Writing is in writer.py and wav.py and is offered here under the same roof.
+failure is one AudioError.
 """
 
 from __future__ import annotations
@@ -17,21 +17,7 @@ from ..errors import AudioError, reason
 from ..files.regular import open_regular
 from . import cut_short, foreign
 from .rates import StreamResampler
-from .wav import UNKNOWN_LENGTH, encode_wav, pcm16, stream_wav_header
-from .writer import WRITABLE, AudioWriter, check_ending, write_audio
-
-__all__ = [
-    "read_audio",
-    "read_sound",
-    "write_audio",
-    "AudioWriter",
-    "check_ending",
-    "WRITABLE",
-    "encode_wav",
-    "stream_wav_header",
-    "pcm16",
-    "MAX_SECONDS",
-]
+from .wav import UNKNOWN_LENGTH
 
 MAX_SECONDS = 600.0  # a reference is 5-30 s; ten minutes of anything still fits in memory with ease
 _RATES = (1000, 768_000)  # Hz; outside there is no sound, only a damaged header
