@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from ..files import size
+from ..text import spoken
 from . import model
 from .parser import Parser
 from .terminal import Console, table
@@ -57,6 +58,12 @@ def _text(facts: dict[str, Any]) -> str:
             )
     if config["slow"]:
         rows.append(["words", f"vocabulary {config['vocab_size']}, context {config['context_length']}"])
+        rows.append(
+            [
+                "speaks",
+                spoken(tuple(config["languages"])) + ("; does [tags]" if config["tags"] else "; knows no [tags]"),
+            ]
+        )
         knobs = config["sampling"]
         rows.append(
             ["sampling", f"temperature {knobs['temperature']:g}, top-p {knobs['top_p']:g}, top-k {knobs['top_k']}"]

@@ -104,11 +104,14 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if play:
         _check_device(args)
 
+    from ..text import notes
     from .delivery import Delivery
 
     began = time.perf_counter()
     with model.open_model(args, console) as tts:
         load_seconds = time.perf_counter() - began
+        for line in notes(text, tts.config):
+            console.note(line)
         voices = references.resolve(args, named, clips, tts, console)
         job = Delivery(tts, text, voices, options, console)
         if args.output:

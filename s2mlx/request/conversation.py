@@ -7,7 +7,7 @@ import numpy as np
 from ..networks.generate import check_room
 from ..networks.load import Model
 from ..options import Options
-from ..text.marks import SPEAKER_TAG
+from ..text.marks import SPEAKER_TAG, without_tags
 from ..text.pace import most_frames
 from ..voices.voice import Voice
 from .passes import PlannedPass
@@ -26,6 +26,8 @@ class Conversation:
 
         What does not fit is forgotten for good: a long dialogue would otherwise be tokenized again and again."""
         context, text, voices = self._config.context_length, planned.text, self.voices
+        if not self._config.tags:
+            text = without_tags(text)
         if not self._config.dialogue:
             speaker = planned.speaker or 0
             text, voices = SPEAKER_TAG.sub("", text).strip(), voices[speaker : speaker + 1]

@@ -14,6 +14,7 @@ from weakref import WeakSet
 
 from ..errors import S2Error
 from ..synthesizer import Synthesizer
+from ..text import notes
 from ..voices import Voice, VoiceLibrary, printable
 from .refused import Refused, busy
 from .speech import Speech, refusal
@@ -104,6 +105,8 @@ class Service:
         request = parse_speech(body, strict=self._strict)
         for name in request.ignored:
             self._note(f"a client's field {printable(name[:80])!r} means nothing here and was left aside")
+        for line in notes(request.text, self._tts.config):
+            self._note(printable(line))
         return request
 
     async def speak(self, request: SpeechRequest) -> Speech:

@@ -5,6 +5,8 @@ from .pace import most_frames as most_frames
 from .read_aloud import SENTENCES_TO_READ as SENTENCES_TO_READ
 from .read_aloud import languages as languages
 from .read_aloud import sentences_to_read as sentences_to_read
+from .remarks import notes as notes
+from .remarks import spoken as spoken
 from .sentences import split_sentences as split_sentences
 from .shown import visible as visible
 from .splitting import Span as Span

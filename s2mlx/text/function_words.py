@@ -52,7 +52,7 @@ FUNCTION_WORDS: dict[str, FunctionWords] = {
         "der die das den dem des ein eine einen einem einer eines kein keine im in an am auf aus bei beim mit nach "
         "seit von vom zu zum zur für durch gegen ohne um über unter vor hinter zwischen ich du er sie es wir ihr "
         "mein dein sein unser",
-        "ist sind war waren wird werden hat haben hatte nicht sehr auch noch sich",
+        "ist sind bin bist war waren wird werden hat haben hatte nicht sehr auch noch sich",
     ),
     "fr": _words(
         "que qui dont où parce mais car quand lorsque si comme puisque tandis pendant puis ensuite alors donc "

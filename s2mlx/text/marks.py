@@ -19,6 +19,11 @@ def inside_tags(text: str) -> bytearray:
     return inside
 
 
+def without_tags(text: str) -> str:
+    """The text with its speaker tags and no others, for a model that knows none."""
+    return TAG.sub(lambda tag: tag.group() if SPEAKER_TAG.fullmatch(tag.group()) else " ", text)
+
+
 def spell_speakers(text: str) -> str:
     """The text with its speaker tags as the model knows them."""
     return SPEAKER_TAG.sub(r"<|speaker:\1|>", text)

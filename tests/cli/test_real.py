@@ -151,3 +151,18 @@ def test_an_interrupted_file_holds_the_passes_that_ended(tmp_path, model):
     frames, pause = 20 * 2048, 44100 // 4
     assert soundfile.info(tmp_path / "out.wav").frames % (frames + pause) == 0
     assert [p.name for p in tmp_path.iterdir() if p.name != "home"] == ["out.wav"]
+
+
+def test_what_the_bundled_voice_cannot_speak_is_noted(run, monkeypatch):
+    monkeypatch.delenv("S2MLX_MODEL")
+    monkeypatch.delenv("S2MLX_TOKENIZER")
+    arguments = ["-m", "s2-nano", "-o", "out.wav", "--max-frames", "4"]
+    result = run("say", "Guten Tag, wie geht es Ihnen? [laughing]", *arguments)
+    assert result.code == 0 and "note: S2-nano speaks English; German words" in result.err
+    assert "note: S2-nano knows no tags: [laughing]" in result.err
+    assert "note" not in run("say", "Good day.", *arguments).err
+    assert "note" not in run("say", "Guten Tag, wie geht es Ihnen?", *arguments, "--quiet").err
+    refused = run("say", "[laughing]", *arguments)
+    assert refused.code == 2 and "nothing to say" in refused.error
+    older = run("say", "<speaker:0>Good day.", *arguments)
+    assert older.code == 0 and "<speaker:0> is read as <|speaker:0|>" in older.err
