@@ -4,6 +4,7 @@ from .hardware.devices import find_output as find_output
 from .hardware.devices import list_devices as list_devices
 from .loudness import SHORT_FRAME as SHORT_FRAME
 from .loudness import frame_levels as frame_levels
+from .loudness import heard_seconds as heard_seconds
 from .loudness import noise_floor_db as noise_floor_db
 from .loudness import peak_normalize as peak_normalize
 from .loudness import speech_db as speech_db

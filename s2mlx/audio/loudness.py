@@ -9,6 +9,8 @@ import numpy as np
 
 FLOOR_DB = -120.0  # what silence reads as, instead of minus infinity
 SILENCE_DB = -50.0  # below this a sample counts as silence
+_BELOW_SPEECH, _ABOVE_NOISE = 25.0, 6.0  # dB: between the two a frame is speech
+_SHORT_PAUSE = 0.4  # s
 SHORT_FRAME = 0.02  # s; long enough for a pitch period, short against a syllable
 
 
@@ -53,6 +55,21 @@ def speech_db(samples, rate: int) -> float:
     """Level of the loud moments (90th percentile of short frames), which pauses do not dilute."""
     levels = frame_levels(samples, rate)
     return float(np.percentile(levels, 90)) if len(levels) else FLOOR_DB
+
+
+def heard_seconds(samples, rate: int) -> float:
+    """Seconds of speech in a clip: without the silence around it, and with long pauses counted as short ones."""
+    levels = frame_levels(samples, rate)
+    if not len(levels):
+        return 0.0
+    speech = speech_db(samples, rate)
+    above = min(max(speech - _BELOW_SPEECH, noise_floor_db(samples, rate) + _ABOVE_NOISE), speech - _ABOVE_NOISE)
+    heard = np.flatnonzero(levels > above)
+    if not len(heard):
+        return 0.0
+    frame = len(samples) / rate / len(levels)
+    pauses = (np.diff(heard) - 1) * frame
+    return float((heard[-1] - heard[0] + 1) * frame - np.maximum(pauses - _SHORT_PAUSE, 0.0).sum())
 
 
 def peak_normalize(samples, target: float = 0.95) -> np.ndarray:

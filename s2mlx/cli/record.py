@@ -117,7 +117,7 @@ def _take(
             clip = _sixteen_bit(trim(take).samples), take.rate
             kept.keep(*clip, text)
         problems = list(verdict.problems)
-        if verdict.usable and (doubt := references.doubtful_words(text, len(clip[0]) / clip[1])):
+        if verdict.usable and (doubt := references.doubtful_words(text, *clip)):
             problems.append(f"the recording: {doubt}")
         for problem in problems:
             console.warn(problem)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     Clip = tuple[np.ndarray, float]  # samples float32 [n] and their rate
 
-# Times slower or faster than ordinary reading: beyond, words are missing or belong elsewhere. Estimates are good to a
-# third, and people pause.
-_PACE = 2.5
+# Words for less than the one, or for more than the other, times the speech that is heard: some are missing, or belong
+# elsewhere. Of synthetic and read clips with all their words, in 19 languages, the ratio was 0.88 to 1.36.
+_FEWEST, _MOST = 0.75, 1.75
 
 
 def add_options(parser: Parser) -> None:
@@ -126,20 +126,21 @@ def read_clip(path: str, text: str, console: Console) -> Clip:
         console.warn(
             f"{path} has {seconds(len(samples) / rate)}; a clip of {least:.0f} to {most:.0f} s makes a closer voice"
         )
-    if doubt := doubtful_words(text, len(samples) / rate):
+    if doubt := doubtful_words(text, samples, round(rate)):
         console.warn(f"{path}: {doubt}")
     return clip
 
 
-def doubtful_words(text: str, length: float) -> str | None:
-    """What is to be said if a clip of `length` seconds can hardly speak these words."""
+def doubtful_words(text: str, samples: np.ndarray, rate: int) -> str | None:
+    """What is to be said if a clip, float32 [n], can hardly speak these words and no others."""
+    from ..audio import heard_seconds
     from ..text import estimate_seconds
 
-    expected = estimate_seconds(text)
-    if length / _PACE <= expected <= length * _PACE:
+    expected, heard = estimate_seconds(text), heard_seconds(samples, rate)
+    if _FEWEST * heard <= expected <= _MOST * heard:
         return None
     return (
-        f"its {seconds(length)} are too {'long' if expected < length else 'short'} for its words, which take about "
+        f"its {seconds(heard)} of speech are too {'long' if expected < heard else 'short'} for its words, which take about "
         f"{seconds(expected)}; a voice needs all the words of its clip and no others"
     )
 

@@ -100,3 +100,20 @@ def test_trim():
     assert len(loudness.trim_end(samples, rate, keep=0.1)) == 2100
     assert len(loudness.trim_end(samples, rate, keep=9)) == 3000
     assert len(loudness.trim_end(np.zeros(50), rate)) == 50
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-3, 0.02])
+def test_seconds_that_are_heard(noise):
+    """The silence around counts for nothing, a long pause for a short one."""
+    rate = 16000
+    tone = np.sin(np.arange(2 * rate) * 0.3).astype(np.float32) / 2
+    gap = lambda seconds: np.zeros(round(seconds * rate), np.float32)
+    clip = np.concatenate([gap(1.5), tone, gap(0.2), tone, gap(3), tone, gap(1)])
+    clip += noise * np.random.default_rng(0).standard_normal(len(clip)).astype(np.float32)
+    assert loudness.heard_seconds(clip, rate) == pytest.approx(2 + 0.2 + 2 + 0.4 + 2, abs=0.1)
+    assert loudness.heard_seconds(tone, rate) == pytest.approx(2, abs=0.05)
+    assert loudness.heard_seconds(tone[:0], rate) == 0
+
+
+def test_silence_is_not_heard_for_longer_than_it_lasts():
+    assert 0 <= loudness.heard_seconds(np.zeros(16000, np.float32), 16000) <= 1

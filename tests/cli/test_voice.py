@@ -12,6 +12,7 @@ import soundfile
 from s2mlx.voices import Voice
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tiny.s2voice"
+ASSETS = Path(__file__).parents[2] / "assets" / "nano"
 
 
 @pytest.fixture
@@ -83,6 +84,25 @@ def test_words_that_are_not_the_clips_are_doubted(run, tts, tmp_path):
             result = run(*argv, "--quiet")
             assert result.code == 0
             assert doubt in result.err and "warning: six.wav: its 6.0 s" in result.err if doubt else not result.err
+
+
+@pytest.mark.parametrize("name", ["bruno", "clara", "marcus", "nora", "robin"])
+def test_a_transcript_that_lacks_words_is_doubted(run, tts, name):
+    """Not one that has all; nor for the silence around and between them."""
+    clip = ASSETS / f"{name}.flac"
+    words = Voice.load(ASSETS / f"{name}.s2voice").transcript.split()
+    most = " ".join(words[: round(0.6 * len(words))])
+    samples, rate = soundfile.read(clip)
+    silence = np.zeros(2 * rate)
+    soundfile.write("calm.wav", np.concatenate([silence, samples, silence]), rate)
+    for path, text, doubted in [
+        (clip, most, True),
+        (clip, " ".join(words), False),
+        ("calm.wav", " ".join(words), False),
+    ]:
+        result = run("voice", "add", "anna", "--clip", path, "--text", text, "--force", "--quiet")
+        assert result.code == 0
+        assert "too long for its words" in result.err if doubted else "its words" not in result.err, result.err
 
 
 def test_replacing_can_be_undone(run, tts, clip, me):
