@@ -1,6 +1,8 @@
 """What all tests need of their process, and the tokenizers that several rooms use."""
 
+import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,31 @@ def pytest_configure(config):
     """A shell that runs the tests in the background has them ignore Ctrl-C, and so would every process they start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# Modules that listen to real sound as it plays: one after the other, or they would be late for each other's.
+LISTENING = {"tests/audio/test_loop.py", "tests/cli/test_loop.py", "tests/app/test_terminal.py"}
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """One process a core, four at most, since each has its models and compilers. None for a few tests: they would wait
+    longer for the processes than for each other."""
+    whole = all(Path(place).is_dir() for place in config.args) and not config.option.keyword
+    return min(os.cpu_count() or 1, 4) if whole else 0
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A module stays in one process, with the models that its tests share."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByModule(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            module = nodeid.split("::")[0]
+            return "listening" if module in LISTENING else module
+
+    return ByModule(config, log)
 
 
 @pytest.fixture(scope="session")

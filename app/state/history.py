@@ -87,7 +87,10 @@ class History:
         self._write_audio, self._read_audio = write_audio, read_audio
 
     def add(self, entry: HistoryEntry, samples: np.ndarray, rate: int) -> HistoryEntry:
-        """Keep an utterance, as its entry is then; the sound first, so that none lacks it. Raises OSError, AudioError."""
+        """Keep an utterance, as its entry is then; the sound first, so that none lacks it.
+
+        Raises OSError, AudioError.
+        """
         before = self.entries()
         entry = dataclasses.replace(entry, number=max((old.number for old in before), default=0) + 1)
         private_folder(self.folder)

@@ -22,7 +22,8 @@ def configure(parser: Parser) -> None:
         quiet=False,
         json=(
             "print one JSON object: {name, path, parameters, bytes, types: {TYPE: {tensors, bytes}}, config, "
-            "memory: {weights, kv_cache, positions, needed}, licence, is_demo, chosen_by: MODEL, -m/--model, S2MLX_MODEL, the path of the defaults file, or null}"
+            "memory: {weights, kv_cache, positions, needed}, licence, is_demo, chosen_by: MODEL, -m/--model, "
+            "S2MLX_MODEL, the path of the defaults file, or null}"
         ),
     )
 

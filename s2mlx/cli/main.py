@@ -5,6 +5,7 @@ Exit codes: 0 done (also when the reader of stdout went away), 1 failed, 2 wrong
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -158,7 +159,5 @@ def _describe(fault: OSError | MemoryError) -> str:
 
 def _forget_stdout() -> None:
     """Nothing more can be written there: keep the interpreter from complaining about it at exit."""
-    try:
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # stdout is no real file, so nothing will complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError, AttributeError):  # stdout is not a real file, so nothing will complain
-        pass

@@ -22,8 +22,8 @@ def add_name(parser: Parser) -> None:
         "-m",
         "--model",
         metavar="PATH|NAME",
-        help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: that of s2mlx config, else the "
-        "bundled voice",
+        help="GGUF file, checkpoint folder, owner/repo[:file], or a known name; default: that of s2mlx config, else "
+        "the bundled voice",
     )
 
 

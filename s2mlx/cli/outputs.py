@@ -1,8 +1,8 @@
 """Where speech goes when it is not played: a file, a stream, a file of codes.
 
 Each output takes pieces in order, `write(samples, codes, ended)`, where `ended` marks the end of a pass, and is closed:
-`drop()` when the pass that was begun will not end, `finish()` after everything, `keep()` when interrupted (the passes that
-ended are kept), `discard()` after a failure.
+`drop()` when the pass that was begun will not end, `finish()` after everything, `keep()` when interrupted (the passes
+that ended are kept), `discard()` after a failure.
 `lead`: None, or tells the seconds of sound that who hears each piece as it comes still has. `kept_seconds`: audio in
 the file that was put in place.
 Samples are float32 [n], codes int32 [num_codebooks, frames].

@@ -1,10 +1,10 @@
 """Options of a command, each with a variable that stands in for it, some with a default in the user's file too.
 
 One rule names the variable of every option: S2MLX, the command, the option. `say --max-frames` is S2MLX_SAY_MAX_FRAMES,
-`voice add --text` S2MLX_VOICE_ADD_TEXT. What means the same in every command that has it is `shared`, and its variable may
-leave the command out: S2MLX_MAX_FRAMES; the longer name wins.
-The command line wins over the variables, these over the defaults file (`files.defaults`, for options that are `shared`),
-that over the default. A variable also gives way to an option it would contradict (`yields_to`), so that S2MLX_VOICE in a
+`voice add --text` S2MLX_VOICE_ADD_TEXT. What means the same in every command that has it is `shared`, and its variable
+may leave the command out: S2MLX_MAX_FRAMES; the longer name wins.
+The command line wins over the variables, these over the defaults file (`files.defaults`, for what is `shared`), that
+over the default. A variable also gives way to an option it would contradict (`yields_to`), so that S2MLX_VOICE in a
 profile does not forbid `--ref`; the file likewise. A repeatable option takes one value per line of its variable.
 """
 
@@ -70,7 +70,7 @@ class Parser(argparse.ArgumentParser):
         self._declare(False, *flags, **kwargs)
 
     def shared(self, *flags: str, **kwargs: Any) -> None:
-        """Declare an option that means the same in every command that has it. `default` applies when nothing gives it."""
+        """Declare an option that means the same in every command. `default` applies when nothing gives it."""
         self._declare(True, *flags, **kwargs)
 
     def _declare(
@@ -168,8 +168,8 @@ class Parser(argparse.ArgumentParser):
         return args
 
     def _refuse_idle(self, args: argparse.Namespace) -> None:
-        """An option that means nothing beside the others was a misunderstanding: no option is ever ignored. Variables and
-        the defaults file, which are for many commands, are left aside where they do not apply."""
+        """An option that means nothing beside the others was a misunderstanding: none is ignored. Variables and the
+        defaults file, which are for many commands, are left aside where they do not apply."""
         for setting in self._settings:
             if setting.dest in args.given and setting.only and not setting.only[0](args):
                 self.error(f"{setting.flags} {setting.only[1]}; leave it out, or add what it needs")

@@ -1,4 +1,4 @@
-"""The loudspeaker as an output of the command: plays while pieces arrive, waits for the end, keeps what was not heard."""
+"""The loudspeaker as an output: plays while pieces arrive, waits for its end, keeps what nobody heard."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def doubtful_words(text: str, samples: np.ndarray, rate: int) -> str | None:
     if _FEWEST * heard <= expected <= _MOST * heard:
         return None
     return (
-        f"its {seconds(heard)} of speech are too {'long' if expected < heard else 'short'} for its words, which take about "
+        f"its {seconds(heard)} of speech are too {'long' if expected < heard else 'short'} for its words, which take "
         f"{seconds(expected)}; a voice needs all the words of its clip and no others"
     )
 

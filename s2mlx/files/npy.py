@@ -42,7 +42,8 @@ def npy_bytes(codes: np.ndarray) -> bytes:
 def read_npy(source: str | os.PathLike[str] | BinaryIO, name: str | None = None) -> np.ndarray:
     """The integers or floats of a .npy file, of any shape, perhaps empty, in this machine's byte order.
 
-    source: a path, or an open binary file (a pipe will do; under a path none is read). name: what errors call it. Raises `S2Error`, one line.
+    source: a path, or an open binary file (a pipe will do; under a path none is read). name: what errors call it.
+    Raises `S2Error`, one line.
     """
     try:
         if isinstance(source, (str, os.PathLike)):

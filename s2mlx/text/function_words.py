@@ -13,8 +13,8 @@ from functools import cached_property
 @dataclass(frozen=True)
 class FunctionWords:
     """openers: a clause begins with them, such as "because". joiners: "and", before a clause or a mere word. leading:
-    articles, prepositions and pronouns, which belong to the word behind them. others: verbs and the like, which only tell
-    the language."""
+    articles, prepositions and pronouns, which belong to the word behind them. others: verbs and the like, which tell the
+    language only."""
 
     openers: frozenset[str]
     joiners: frozenset[str]

@@ -46,7 +46,7 @@ class VoiceLibrary:
 
     @property
     def folder(self) -> Path:
-        """Where voices are saved. `S2Error` for a user without a home, who has the voices that come with the program."""
+        """Where voices are saved. `S2Error` for a user without a home, who has the bundled voices."""
         return self._given or folders.voices_dir()
 
     @property
@@ -301,7 +301,9 @@ def _write_clip(path: Path, samples: np.ndarray, rate: int) -> None:
     try:
         write_audio(path, samples, rate, private=True)
     except AudioError as fault:
-        raise fault.__cause__ if isinstance(fault.__cause__, OSError) else fault
+        if isinstance(fault.__cause__, OSError):
+            raise fault.__cause__ from None
+        raise
 
 
 def _builtin() -> list[Path]:

@@ -1,7 +1,8 @@
 """A voice: the frames of a reference clip, the words it speaks, and the `.s2voice` file that holds both.
 
-The file, version 1, is shared with s2.cpp. Layout, little-endian: "S2VOICE\\0", u32 version, i32 codebooks, i32 frames, i32 sample rate, i32 codebook size,
-u64 transcript bytes (with the final NUL), u64 code bytes, transcript UTF-8 + NUL, i32 codes[codebooks][frames].
+The file, version 1, is shared with s2.cpp. Layout, little-endian: "S2VOICE\\0", u32 version, i32 codebooks,
+i32 frames, i32 sample rate, i32 codebook size, u64 transcript bytes (with the final NUL), u64 code bytes, transcript
+UTF-8 + NUL, i32 codes[codebooks][frames].
 """
 
 from __future__ import annotations

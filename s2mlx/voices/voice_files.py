@@ -1,4 +1,4 @@
-"""What one voice consists of on disk, and how it is moved as a whole: a folder, or a bare file with its clip beside it."""
+"""What one voice consists of on disk, and how it is moved as a whole: a folder, or a file with its clip beside it."""
 
 from __future__ import annotations
 

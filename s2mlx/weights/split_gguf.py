@@ -17,7 +17,7 @@ _NO, _COUNT, _TENSORS = _KEYS = ("split.no", "split.count", "split.tensors.count
 
 
 class SplitGGUF:
-    """The parts of one model with the face of one `GGUFFile`: metadata, raw_keys (without those of the split), tensors."""
+    """The parts of one model with the face of one `GGUFFile`: metadata, raw_keys (without the split's), tensors."""
 
     def __init__(self, parts: list[GGUFFile]):
         first = parts[0]

@@ -183,9 +183,9 @@ def compile_sources(sources: list[str]) -> None:
     program = CACHE / key
     if not program.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
-        source = program.with_suffix(".cpp")
-        source.write_text(text)
         fresh = CACHE / f"{key}.{os.getpid()}"
+        source = CACHE / f"{key}.{os.getpid()}.cpp"
+        source.write_text(text)
         built = subprocess.run([compiler(), *FLAGS, "-I", SHIM, source, "-o", fresh], capture_output=True, text=True)
         if built.returncode:
             raise ShimError(

@@ -29,8 +29,8 @@ def library(tmp_path, monkeypatch):
 
 @pytest.fixture
 def start(tts, library):
-    """start(key=..., origins=..., wyoming=..., **options of Service) -> a running Server with its `service`, and lists of what it
-    told: `log_lines` and `faults`."""
+    """start(key=..., origins=..., wyoming=..., **options of Service) -> a running Server with its
+    `service`, and lists of what it told: `log_lines` and `faults`."""
     running = []
 
     def start(key=None, origins=(), wyoming=False, **options):

@@ -6,7 +6,8 @@ Gates: speech longer voices vocoder codec speaker outside speed clones empty pit
 requirements; `s2mlx` must be on the PATH (or named by S2MLX), and for the last three installed. Gates that need a
 reference clip make it with flite.
 --model: another GGUF file than the shipped one, to set its figures beside these; a tokenizer.json lies beside it.
---texts: how many texts each clone says (6). --voices: flite's that are cloned (all four). --short: three sentences for "speech" alone, as CI runs it.
+--texts: how many texts each clone says (6). --voices: flite's that are cloned (all four). --short: three
+sentences for "speech" alone, as CI runs it.
 """
 
 import argparse

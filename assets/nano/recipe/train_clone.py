@@ -146,7 +146,7 @@ def validate(model, utterances, sessions, tokenizer):
 
 
 def blended(before, after):
-    """Weights between those before this stage and those after: they keep the speech of the one and the ear of the other."""
+    """Weights between those before this stage and those after: the speech of the one, the ear of the other."""
     return {k: NEW * w + (1 - NEW) * before[k] for k, w in after.items()}
 
 

@@ -1,4 +1,4 @@
-"""Stage 10: the shipped voices: a sentence in the teacher's own codes with the speaker's book set, decoded to a clip."""
+"""Stage 10: the shipped voices: a sentence in the teacher's own codes with the speaker's book set, made a clip."""
 
 import struct
 
