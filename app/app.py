@@ -233,7 +233,7 @@ class S2App(App[int]):
             audio.when,
             len(audio.whole()) / audio.rate,
             stats.frames,
-            stats.rtf,
+            audio.factor,
             stats.first_audio,
             audio.finish_reason,
         )

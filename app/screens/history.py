@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rich.text import Text
 from textual import on
 from textual.app import ComposeResult
@@ -27,6 +29,7 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
         Binding("e", "export", "Export"),
         Binding("c", "copy", "Command"),
         Binding("d,delete", "delete", "Delete"),
+        Binding("u", "undo", "Undo"),
         Binding("escape", "back", "Back"),
         Binding("question_mark", "app.help", "Help", key_display="?/F1"),
         Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
@@ -37,6 +40,7 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
         self.entries: list[HistoryEntry] = []
         self._replay: Replay | None = None
         self._job: Job | None = None  # of the replay
+        self._can_undo = False
         self._saver = SoundSaver(self, self.say)
 
     def compose(self) -> ComposeResult:
@@ -56,10 +60,15 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
         self.reload()
 
     def reload(self) -> None:
-        self.app.jobs.start("history", lambda job: self.app.history.entries(), owner=self, done=self._show)
+        def read(job: Job) -> tuple[list[HistoryEntry], bool]:
+            return self.app.history.entries(), self.app.history.removed()
 
-    def _show(self, entries: list[HistoryEntry]) -> None:
+        self.app.jobs.start("history", read, owner=self, done=lambda found: self._show(*found))
+
+    def _show(self, entries: list[HistoryEntry], can_undo: bool) -> None:
         self.app.tell_of_damage()
+        self._can_undo = can_undo
+        self.refresh_bindings()
         table = self.query_one(DataTable)
         row = table.cursor_row
         self.entries = entries
@@ -148,9 +157,25 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
     def action_delete(self) -> None:
         entry = self.current
         if entry:
-            self.app.jobs.start(
-                "forget", lambda job: self.app.history.remove(entry), owner=self, done=lambda _: self.reload()
-            )
+
+            def done(_: Any) -> None:
+                self.say("deleted: u brings it back")
+                self.reload()
+
+            self._hush()
+            self.app.jobs.start("forget", lambda job: self.app.history.remove(entry), owner=self, done=done)
+
+    def check_action(self, action: str, parameters: tuple) -> bool | None:
+        return self._can_undo if action == "undo" else True
+
+    def action_undo(self) -> None:
+        """Bring back what was deleted last, whenever that was."""
+
+        def done(id: str | None) -> None:
+            self.say("it is back" if id else "there is nothing to bring back")
+            self.reload()
+
+        self.app.jobs.start("bring back", lambda job: self.app.history.bring_back(), owner=self, done=done)
 
     def action_back(self) -> None:
         if self._hush():

@@ -55,7 +55,11 @@ class SpeechControl:
         self._screen, self._situation, self._changed = screen, situation, changed
         self._wave, self._editor, self._status = wave, editor, status
         self.audible: Audible | None = None  # what is heard, or about to be
-        self.latest: LiveUtterance | None = None  # its messages still count after its sound has ended
+        self.latest: LiveUtterance | None = None  # whose sound this is; its messages still count after that has ended
+        self._asked: LiveUtterance | None = (
+            None  # the one under way that has no sound yet: what there is stays till then
+        )
+        self._gaps = 0  # in what was heard last
         self.audio: SpokenAudio | None = None  # of the utterance last spoken, or being spoken
         self._follower: SentenceFollower | None = None
         self._doing: Sounding = Starting()  # what the sound is about, paused or not
@@ -88,8 +92,7 @@ class SpeechControl:
             self._screen.post_message,
         )
         self._follower = None
-        self.latest, self.audio = utterance, SpokenAudio(script, rate)
-        self._wave.clear(rate)
+        self._asked = utterance
         self._start(utterance, Starting())
 
     def replay(self, begin: float = 0.0) -> None:
@@ -176,7 +179,7 @@ class SpeechControl:
     def tick(self) -> None:
         """Look at the output and draw what is heard now."""
         audible = self.audible
-        if audible is None or audible.output is None:
+        if audible is None or audible.output is None or audible is self._asked:
             return
         output = audible.output
         heard, lead = output.position, output.lead
@@ -193,13 +196,20 @@ class SpeechControl:
             and self._wave.envelope.seconds >= position
         ):
             self._editor.mark(self._follower.at(position))
-        self.show_figures(lead, output.underruns)
+        self._gaps = output.underruns
+        self.show_figures(lead)
 
     def frames_came(self, event: SpeechFrames) -> None:
-        utterance, chunk, audio = event.utterance, event.chunk, self.audio
+        utterance, chunk = event.utterance, event.chunk
+        first = utterance is self._asked and bool(len(chunk.samples))
+        if first:
+            self._begin_anew(utterance)
+        audio = self.audio
         if utterance is not self.latest or audio is None:
             return
         audio.add(chunk)
+        if first:
+            self._changed()
         self._wave.extend(chunk.samples)
         self._follower = utterance.follower
         self._follower.heard(
@@ -217,15 +227,22 @@ class SpeechControl:
         if utterance.output is None:
             self.show_figures()
 
+    def _begin_anew(self, utterance: LiveUtterance) -> None:
+        """The first of its sound takes the place of the sound before."""
+        self._asked, self.latest, self._gaps = None, utterance, 0
+        self.audio = SpokenAudio(utterance.script, utterance.engine.sample_rate)
+        self._wave.clear(self.audio.rate)
+
     def was_made(self, event: SpeechMade) -> None:
         audio = event.audio
         self._screen.app.remember(audio)
-        if event.utterance is not self.latest:
+        if event.utterance is self.latest:
+            self.audio = audio
+            self._wave.complete(audio.whole())
+            self.show_figures()
+            self._changed()
+        elif event.utterance is not self._asked:
             return
-        self.audio = audio
-        self._wave.complete(audio.whole())
-        self.show_figures()
-        self._changed()
         if audio.finish_reason == LENGTH:
             self._situation.say(
                 f"the limit of {audio.stats.frames} frames ended the speech, not the model: raise max frames in the "
@@ -241,14 +258,14 @@ class SpeechControl:
     def _explain(self, error: BaseException) -> str:
         return self._screen.app.explain(error)
 
-    def show_figures(self, lead: float | None = None, gaps: int = 0) -> None:
+    def show_figures(self, lead: float | None = None) -> None:
         app, audio = self._screen.app, self.audio
         engine, stats = app.loader.engine, audio.stats if audio else None
         memory = max(stats.peak_memory if stats else 0, engine.memory if engine else 0) or None
         output = self.audible.output if self.audible else None
         place = Figures(
             lead=lead,
-            underruns=gaps,
+            underruns=self._gaps,
             memory=memory,
             model=engine.name if engine else "",
             device=(output.device_name if output else None) or app.settings.output or "default output",
@@ -257,13 +274,12 @@ class SpeechControl:
             self._status.show(place)
             return
         pace = audio.pace
-        # the whole is for what is too short to have a pace
-        whole = stats.rtf if self.latest and self.latest.ended.is_set() else None
+        complete = self.latest is not None and self.latest.ended.is_set()
         self._status.show(
             replace(
                 place,
                 first_audio=stats.first_audio,
-                rtf=whole if pace is None else pace,
+                rtf=audio.factor if complete else pace,
                 steady=pace is not None,
                 frames=stats.frames,
             )

@@ -101,7 +101,11 @@ class VoiceForms:
                 self._refresh(new)
                 self._situation.say(f"{name} is now {new}")
 
-            return FormTask("rename", f"renaming {name}", lambda job: self._app.voices.library.rename(name, new), done)
+            def work(job: Job) -> None:
+                self._app.voices.library.rename(name, new)
+                self._app.history.rename_voice(name, new)
+
+            return FormTask("rename", f"renaming {name}", work, done)
 
         self._ask(
             f"Rename {name}",

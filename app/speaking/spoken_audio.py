@@ -49,6 +49,11 @@ class SpokenAudio:
             return None
         return (self.stats.elapsed - self.first.elapsed) / (self.stats.audio_seconds - self.first.audio_seconds)
 
+    @property
+    def factor(self) -> float | None:
+        """The pace; of what is too short to have one and is complete, that of the whole."""
+        return self.stats.rtf if self.pace is None else self.pace
+
     def whole(self) -> np.ndarray:
         """All samples as one array; joined once."""
         if len(self.samples) != 1:

@@ -6,9 +6,12 @@ Calls block on the disk: they are made from jobs.
 from __future__ import annotations
 
 import dataclasses
+import os
 import shlex
+import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,6 +28,7 @@ from .json_files import read_table, write_json
 from .take_file import HIGHEST_RATE
 
 KEEP = 200  # utterances; the oldest go first
+IN_BIN = 30 * 86400.0  # seconds that one which was removed can be brought back
 _LARGEST = 1 << 53  # of a count or a number of seconds
 
 
@@ -97,7 +101,8 @@ class History:
         self._write_audio(self._sound(entry), samples, rate, private=True)
         write_json(self.folder / f"{entry.id}.json", dataclasses.asdict(entry) | {"rate": rate})
         for old in before[max(0, self.keep - 1) :]:
-            self.remove(old)
+            for path in self._files(old.id, self.folder):
+                path.unlink(missing_ok=True)
         return entry
 
     def entries(self) -> list[HistoryEntry]:
@@ -118,8 +123,46 @@ class History:
         return self._read_audio(path, rate), rate
 
     def remove(self, entry: HistoryEntry) -> None:
-        for path in (self.folder / f"{entry.id}.json", self._sound(entry)):
-            path.unlink(missing_ok=True)
+        """Into the bin, where an utterance stays for `IN_BIN` seconds. Raises OSError."""
+        private_folder(self._bin)
+        for path in self._files(entry.id, self.folder):
+            if path.exists():
+                os.utime(path)
+                path.replace(self._bin / path.name)
+        for path in self._bin.iterdir():
+            if path.stat().st_mtime < time.time() - IN_BIN:
+                path.unlink(missing_ok=True)
+
+    def removed(self) -> bool:
+        """Whether there is something to bring back."""
+        return any(self._bin.glob("*.json"))
+
+    def bring_back(self) -> str | None:
+        """The id of the utterance that was removed last, which is back; None when the bin is empty. Raises OSError."""
+        newest = max(self._bin.glob("*.json"), key=lambda path: path.stat().st_mtime_ns, default=None)
+        if newest is None:
+            return None
+        for path in reversed(self._files(newest.stem, self._bin)):
+            if path.exists():
+                path.replace(self.folder / path.name)
+        return newest.stem
+
+    def rename_voice(self, old: str, new: str) -> None:
+        """What a voice has spoken stays its own under another name. Raises OSError."""
+        for entry in self.entries():
+            if old in entry.voices:
+                path = self.folder / f"{entry.id}.json"
+                with suppress(Damaged):
+                    voices = [new if voice == old else voice for voice in entry.voices]
+                    write_json(path, (read_table(path) or {}) | {"voices": voices})
+
+    @property
+    def _bin(self) -> Path:
+        return self.folder / ".bin"
+
+    def _files(self, id: str, folder: Path) -> list[Path]:
+        """What makes it an entry comes first."""
+        return [folder / f"{id}.json", folder / f"{id}.flac"]
 
     def _sound(self, entry: HistoryEntry) -> Path:
         return self.folder / f"{entry.id}.flac"
