@@ -18,11 +18,12 @@ from s2mlx.errors import S2Error, reason
 from s2mlx.files import private_folder, private_opener
 from s2mlx.text import clean_text, visible
 
-from .commands import commands
+from .commands import commands, open_text
 from .engine.loader import EngineLoader
 from .engine.protocols import SoundOutput, Studio
 from .engine.voice_shelf import VoiceShelf
 from .jobs import JobCancelled, JobEnded, JobProgressed, Jobs
+from .paths import dropped
 from .screens.help import HelpScreen, key_groups
 from .screens.history import HistoryScreen
 from .screens.main import MainScreen
@@ -38,6 +39,8 @@ from .widgets.key_line import SMALLEST
 from .widgets.visible_lines import VisibleLines
 
 _VISIBLE = VisibleLines()
+SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".aif", ".aiff", ".m4a", ".caf")
+TEXTS = (".txt", ".md")
 MOST_COMPLAINTS = 3  # of a kind that are told one by one
 PATIENCE = 1.0  # seconds that leaving waits for the jobs
 
@@ -103,7 +106,21 @@ class S2App(App[int]):
         """What is pasted comes in without what steers a terminal, wherever it goes to."""
         if isinstance(event, events.Paste):
             event.text = clean_text(event.text)
+            path = dropped(event.text) if self.screen is self.main and not event.is_forwarded else None
+            if path and self._take_file(path):
+                return
         await super().on_event(event)
+
+    def _take_file(self, path: Path) -> bool:
+        """A file was dropped on the main screen: offer what can be made of it. False where that is nothing."""
+        kind = path.suffix.lower()
+        if kind in SOUNDS:
+            self.main.voices.forms.add_clip(str(path))
+        elif kind == ".s2voice":
+            self.main.voices.forms.import_file(str(path))
+        elif kind in TEXTS:
+            open_text(self, path)
+        return kind in (*SOUNDS, ".s2voice", *TEXTS)
 
     # what happens in jobs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.app import SystemCommand
@@ -34,7 +35,7 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
         yield SystemCommand("Add a voice from a clip", "an audio file and its words", main.voices.forms.add_clip)
         yield SystemCommand("Import a voice", "a .s2voice file", main.voices.forms.import_file)
         yield SystemCommand("Bring back a removed voice", "whenever it was removed", main.voices.forms.bring_back)
-        yield SystemCommand("Open a text file", "in place of the text here", lambda: _open_text(app))
+        yield SystemCommand("Open a text file", "in place of the text here", lambda: _ask_for_text(app))
         yield SystemCommand("Clear the text", "ctrl+z brings it back", main.editor.area.clear)
         yield SystemCommand("History", "everything spoken", app.action_history)
     if not app.is_open(SettingsScreen):
@@ -47,16 +48,19 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
     yield SystemCommand("Quit", "at once; everything is kept", app.action_quit)
 
 
-def _open_text(app: S2App) -> None:
-    def opened(values: dict | None) -> None:
-        if values:
-            path = typed(values["path"])
-            app.jobs.start(
-                "open", lambda job: read_text_file(path, LARGEST_TEXT), done=lambda text: put(clean_text(text))
-            )
+def open_text(app: S2App, path: Path) -> None:
+    """The text of a file in place of what is there, which undo brings back."""
 
     def put(text: str) -> None:
-        app.main.editor.put(text)
-        app.main.say("opened; ctrl+z brings back the text that was here")
+        app.main.editor.put(clean_text(text))
+        app.main.say(f"opened {path.name}; ctrl+z brings back the text that was here")
+
+    app.jobs.start("open", lambda job: read_text_file(path, LARGEST_TEXT), done=put)
+
+
+def _ask_for_text(app: S2App) -> None:
+    def opened(values: dict | None) -> None:
+        if values:
+            open_text(app, typed(values["path"]))
 
     app.push_screen(Form("Open a text file", [Field("path", "File")], "Open", readable), opened)

@@ -85,6 +85,11 @@ class VoiceForms:
         fields = [replace(field, value=typed_before.get(field.name, field.value)) for field in fields]
         self._app.push_screen(Form(title, fields, accept, check, trouble), answered)
 
+    def _forget(self, title: str, file: str) -> None:
+        """What was typed before is of another file."""
+        if file:
+            self._drafts.pop(title, None)
+
     def rename(self, name: str) -> None:
         def begin(values: dict) -> FormTask | None:
             new = check_name(values["name"])
@@ -129,7 +134,7 @@ class VoiceForms:
             f"Export {name}", [Field("path", "File", f"{name}.s2voice")], "Export", writable((".s2voice",)), begin
         )
 
-    def import_file(self) -> None:
+    def import_file(self, file: str = "") -> None:
         def begin(values: dict) -> FormTask:
             path = typed(values["path"])
             return FormTask(
@@ -140,12 +145,13 @@ class VoiceForms:
             )
 
         fields = [
-            Field("path", "A .s2voice file", hint="voices/anna.s2voice"),
+            Field("path", "A .s2voice file", file, hint="voices/anna.s2voice"),
             Field("name", "Name (empty: the file's)"),
         ]
+        self._forget("Import a voice", file)
         self._ask("Import a voice", fields, "Import", self._new_from_file, begin)
 
-    def add_clip(self) -> None:
+    def add_clip(self, file: str = "") -> None:
         """A voice from an audio file and its words."""
 
         def add(values: dict) -> FormTask:
@@ -170,10 +176,11 @@ class VoiceForms:
             return self._new_from_file(values)
 
         fields = [
-            Field("path", "Audio file, 5 to 30 s of one voice", hint="clip.wav"),
+            Field("path", "Audio file, 5 to 30 s of one voice", file, hint="clip.wav"),
             Field("words", "What is said in it, word for word"),
             Field("name", "Name (empty: the file's)"),
         ]
+        self._forget("Add a voice from a clip", file)
         self._ask("Add a voice from a clip", fields, "Add", check, add)
 
     def _new_from_file(self, values: dict) -> str:

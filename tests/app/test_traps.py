@@ -1,12 +1,16 @@
 """What once cost people their work or misled them: each a flow through the app."""
 
+from urllib.parse import quote
+
 import pytest
+from s2mlx_app.paths import dropped, typed
 from s2mlx_app.screens.history import HistoryScreen
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.record import RecordScreen
 from s2mlx_app.screens.review import Stage
 from s2mlx_app.state.history import HistoryEntry
 from s2mlx_app.widgets.transport import Transport
+from textual import events
 
 from s2mlx.errors import ModelError
 
@@ -212,3 +216,51 @@ async def test_the_history_has_the_factor_of_the_main_screen(make_app, studio, s
         await pilot.press("ctrl+s")
         await until(pilot, lambda: app.history.entries() and not app.jobs.running)
         assert app.history.entries()[0].rtf == app.main.status.shown.rtf == pytest.approx(0.5, abs=0.02)
+
+
+@pytest.fixture
+def clip(tmp_path):
+    path = tmp_path / "it's my clip.wav"
+    path.write_bytes(b"x")
+    return path
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        lambda path: str(path),
+        lambda path: f"  {path} ",
+        lambda path: str(path).replace(" ", "\\ ").replace("'", "\\'"),
+        lambda path: '"' + str(path) + '"',
+        lambda path: "'" + str(path).replace("'", "'\\''") + "' ",
+        lambda path: "file://" + quote(str(path)),
+        lambda path: "file://localhost" + quote(str(path)) + "\r\n",
+    ],
+)
+def test_paths_are_read_as_terminals_give_them(clip, given):
+    assert typed(given(clip)) == dropped(given(clip)) == clip
+
+
+@pytest.mark.parametrize("text", ["", "hello there", "/no/such file.wav", "'", "a\nb", "file://[", "\0", "x" * 9000])
+def test_other_texts_are_no_dropped_files(text):
+    assert dropped(text) is None
+    typed(text)
+
+
+async def test_dropped_files_offer_what_can_be_made_of_them(make_app, clip, tmp_path):
+    book = tmp_path / "a book.txt"
+    book.write_text("Its words.")
+    app = make_app()
+    async with running(app) as pilot:
+        before = app.main.editor.text
+        app.post_message(events.Paste("file://" + quote(str(clip))))
+        await until(pilot, lambda: bool(app.screen.query("#field-words")))
+        assert app.screen.query_one("#field-path").value == str(clip)
+        await pilot.press("escape")
+        assert app.main.editor.text == before
+        app.post_message(events.Paste(str(book).replace(" ", "\\ ")))
+        await until(pilot, lambda: app.main.editor.text == "Its words." and not app.jobs.running)
+        await pilot.press("ctrl+z")
+        assert app.main.editor.text == before
+        app.post_message(events.Paste("plain words"))
+        await until(pilot, lambda: "plain words" in app.main.editor.text)
