@@ -37,6 +37,15 @@ class VoiceShelf:
         """Raises VoiceError where `engine` cannot take a saved voice as it is."""
         self.library.get(name).check(engine.config)
 
+    def trouble(self, name: str, engine: SpeechEngine | None) -> str:
+        """Why a saved voice cannot speak, not even made again from its clip, or an empty string."""
+        try:
+            if engine and self.library.clip(name) is None:
+                self.check(name, engine)
+        except (S2Error, OSError) as error:
+            return str(error)
+        return ""
+
     def names(self) -> list[str]:
         return [*self.library.names(), *self.guests]
 

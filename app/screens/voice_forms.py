@@ -137,12 +137,20 @@ class VoiceForms:
     def import_file(self, file: str = "") -> None:
         def begin(values: dict) -> FormTask:
             path = typed(values["path"])
-            return FormTask(
-                "import",
-                f"importing {path.name}",
-                lambda job: self._app.voices.library.import_file(path, _name(values)),
-                self.arrived,
-            )
+
+            def work(job: Job) -> tuple[str, str]:
+                name = self._app.voices.library.import_file(path, _name(values))
+                return name, self._app.voices.trouble(name, self._app.loader.engine)
+
+            def done(result: tuple[str, str]) -> None:
+                name, trouble = result
+                if trouble:  # it is in the list; whoever speaks goes on speaking
+                    self._refresh(name)
+                    self._situation.say(f"{name} was imported, and cannot speak: {trouble}")
+                else:
+                    self.arrived(name)
+
+            return FormTask("import", f"importing {path.name}", work, done)
 
         fields = [
             Field("path", "A .s2voice file", file, hint="voices/anna.s2voice"),

@@ -264,3 +264,19 @@ async def test_dropped_files_offer_what_can_be_made_of_them(make_app, clip, tmp_
         assert app.main.editor.text == before
         app.post_message(events.Paste("plain words"))
         await until(pilot, lambda: "plain words" in app.main.editor.text)
+
+
+async def test_an_imported_voice_that_cannot_speak_is_nobodys_speaker(make_app, studio, tmp_path):
+    import numpy as np
+
+    from s2mlx.voices import Voice
+
+    path = tmp_path / "odd.s2voice"
+    path.write_bytes(Voice(np.zeros((3, 50), np.int32), "Of another model.", RATE, 4096, "odd").to_bytes())
+    app = make_app(cast=("anna",))
+    async with running(app) as pilot:
+        app.main.voices.forms.import_file(str(path))
+        await pilot.pause()
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "odd" in studio.library.names() and not app.jobs.running)
+        assert app.settings.cast == ("anna",) and "another model" in app.main.status.state
