@@ -5,6 +5,7 @@ import io
 import json
 import select
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -281,3 +282,17 @@ def test_models(client):
         assert model.status == 200 and model.json["id"] == name and model.json["object"] == "model"
     for name in ("nobody", "kokoro"):
         assert client.ask(f"/v1/models/{name}").status == 404
+
+
+def test_what_the_model_cannot_speak_is_in_the_log_once(tts, server, client):
+    tts.config = replace(tts.config, name="Fake S2", languages=("en",), tags=False)
+    for _ in range(2):
+        assert client.post({**HELLO, "input": "Guten Tag, wie geht es Ihnen? <speaker:0>Gut."}).answer().status == 200
+    told = [line for line in server.log_lines if "German words" in line or "<speaker:0>" in line]
+    assert len(told) == 2 and told[0].startswith("Fake S2 speaks English; ")
+
+
+def test_a_text_without_words_is_the_clients_fault(client):
+    for text in ("🙂", "***", "..."):
+        answer = client.post({**HELLO, "input": text}).answer()
+        assert answer.status == 400 and "nothing to say" in answer.json["error"]["message"]
