@@ -45,9 +45,3 @@ def wav_header(rate: int, data_bytes: int) -> bytes:
 def stream_wav_header(rate: int) -> bytes:
     """The 44 bytes before a stream of 16-bit mono samples whose length is not known."""
     return _header(rate, UNKNOWN_LENGTH, UNKNOWN_LENGTH)
-
-
-def encode_wav(samples, rate: int) -> bytes:
-    """float32 [n] -> a whole WAV file, 16-bit mono."""
-    data = pcm16(samples)
-    return wav_header(rate, len(data)) + data

@@ -15,7 +15,7 @@ import soundfile
 
 from s2mlx.audio import AudioWriter, pcm16, read_audio, read_sound, stream_wav_header, write_audio
 from s2mlx.audio.rates import resample
-from s2mlx.audio.wav import encode_wav
+from s2mlx.audio.wav import wav_header
 from s2mlx.errors import AudioError
 
 RATE = 44100
@@ -30,6 +30,10 @@ def tone(seconds=1.0, rate=RATE, hertz=440.0, level=0.5):
 def similarity(a, b):
     n = min(len(a), len(b))
     return float(np.dot(a[:n], b[:n]) / (np.linalg.norm(a[:n]) * np.linalg.norm(b[:n])))
+
+
+def wav_bytes(samples, rate=RATE):
+    return wav_header(rate, 2 * len(samples)) + pcm16(samples)
 
 
 def leftovers(folder):
@@ -175,13 +179,13 @@ def test_a_clip_of_hours_is_refused_before_it_is_decoded(tmp_path):
     write_audio(tmp_path / "a.ogg", np.zeros(RATE * 20, np.float32), RATE)
     assert "longer than 10 s" in refused(tmp_path / "a.ogg", max_seconds=10)
     # A header that promises hours; the file itself is a few bytes.
-    (tmp_path / "b.wav").write_bytes(encode_wav(tone(), RATE)[:40] + struct.pack("<I", 2**30) + pcm16(tone()))
+    (tmp_path / "b.wav").write_bytes(wav_bytes(tone())[:40] + struct.pack("<I", 2**30) + pcm16(tone()))
     refused(tmp_path / "b.wav")
 
 
 def test_absurd_rates(tmp_path):
     for rate in (1, 2**31 - 1):
-        content = bytearray(encode_wav(tone(), RATE))
+        content = bytearray(wav_bytes(tone()))
         content[24:28] = struct.pack("<I", rate)
         (tmp_path / "a.wav").write_bytes(content)
         refused(tmp_path / "a.wav")
@@ -370,7 +374,7 @@ def test_pcm16_rounds_and_clips():
 
 
 def test_wav_bytes(tmp_path):
-    (tmp_path / "a.wav").write_bytes(encode_wav(tone(), 24000))
+    (tmp_path / "a.wav").write_bytes(wav_bytes(tone(), 24000))
     samples, rate = soundfile.read(tmp_path / "a.wav")
     assert rate == 24000 and len(samples) == RATE
     write_audio(tmp_path / "b.wav", tone(), 24000)
