@@ -15,7 +15,7 @@ _SEQUENCE = re.compile(
     | \x1b\[ [0-?]* [\ -/]* [@-~]?                                                     # CSI
     | \x1b [\ -/]* [0-~]?
     # The 8-bit forms only where they are plain to see: text in a wrong encoding has these characters too.
-    | \x9d [^\x07\x1b\x9c\n\r]* (?: \x07 | \x1b\\ | \x9c )
+    | \x9d [^\x07\x1b\x90-\x9f\n\r]* (?: \x07 | \x1b\\ | \x9c )
     | [\x90\x98\x9e\x9f] [^\x1b\x90-\x9f\n\r]* (?: \x1b\\ | \x9c )
     | \x9b [0-?]+ [\ -/]* [@-~]
     | [\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]
