@@ -10,6 +10,7 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from s2mlx.options import Options
+from s2mlx.text import has_words, notes
 
 from .. import tags
 from ..speaking.live_utterance import SpeechFrames, SpeechMade, SpeechUnheard
@@ -78,6 +79,7 @@ class MainScreen(AppScreen[None]):
         self._saver = SoundSaver(self, self.say)
         self.ready = False  # the widgets are there
         self._speak_when_loaded = False
+        self._noted: set[str] = set()  # what was said already of texts that the model cannot speak
         self._autosave: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -211,8 +213,10 @@ class MainScreen(AppScreen[None]):
         """Speak `text`; `names` None means that the cast has a gap, which has been said already."""
         if names is None:
             return
-        if not text.strip():
-            self.say("nothing to say yet: type some text")
+        if not has_words(text):
+            self.say(
+                "nothing to say yet: type some text" if not text.strip() else "there is no word to say in this text"
+            )
             self.editor.area.focus()
             return
         loader = self.app.loader
@@ -223,6 +227,10 @@ class MainScreen(AppScreen[None]):
             self.engine_changed()
             return
         self._speak_when_loaded = False
+        for note in notes(text, loader.engine.config):
+            if note not in self._noted:  # once: the next try is meant
+                self._noted.add(note)
+                self.app.notify(note, title="About this text", severity="warning", timeout=12)
         self.speech.speak(loader.engine, Script(text, names, options))
 
     def action_stop(self) -> None:

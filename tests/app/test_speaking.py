@@ -1,5 +1,6 @@
 """The main screen: text to sound, with the fake engine and loudspeaker."""
 
+import dataclasses
 import threading
 
 import numpy as np
@@ -465,3 +466,23 @@ async def test_leaving_while_speaking_is_quick(make_app, studio):
         if thread.name.startswith("s2mlx-sound"):  # it has said that it is done, and may yet have to end
             thread.join(5)
             assert not thread.is_alive()
+
+
+async def test_what_the_model_cannot_speak_is_said_once(make_app, studio):
+    app = make_app(text="Das Boot ist nicht mehr da, und wir haben es nicht gesehen.")
+    async with running(app) as pilot:
+        app.loader.engine.config = dataclasses.replace(app.loader.engine.config, languages=("en",))
+        for _ in range(2):
+            app.main.action_speak()
+            await until(pilot, lambda: app.main.speech.has_audio)
+            app.main.action_stop()
+            await pilot.pause()
+        assert sum("German" in notice for notice in (one.message for one in notices(app))) == 1
+
+
+async def test_a_text_without_words_is_nothing_to_say(make_app, studio):
+    app = make_app(text="... 🙂 ***")
+    async with running(app) as pilot:
+        app.main.action_speak()
+        await pilot.pause()
+        assert not app.main.speech.audible and "no word to say" in app.main.status.state
