@@ -18,7 +18,7 @@ pytestmark = pytest.mark.flaky(reruns=2)
 PLAY = """
 import json, sys, time
 import numpy as np
-from s2mlx.audio.speaker import Player
+from s2mlx.audio.play.player import Player
 
 samples, rate, rtf = np.load(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
 events = []
@@ -39,7 +39,7 @@ with Player(rate, on_event=events.append) as player:
 STOP = """
 import json, os, subprocess, sys, threading, time
 import numpy as np
-from s2mlx.audio.speaker import Player
+from s2mlx.audio.play.player import Player
 
 RATE = 44100
 recorder = subprocess.Popen(["parec", "--device=loop.monitor", f"--rate={RATE}", "--channels=1", "--format=s16le",
@@ -214,10 +214,10 @@ def test_the_recorder_hears_what_is_played(loop, tmp_path):
 
 def test_devices_are_listed_and_found(loop):
     text = loop.python(
-        "from s2mlx.audio.devices import *\n"
+        "from s2mlx.audio.hardware.devices import *\n"
         "print(find_output().name, find_input().name, find_output('pulse').index)\n"
         "assert list_devices(refresh=True)\n"
-        "from s2mlx.audio.portaudio import PortAudio\n"
+        "from s2mlx.audio.hardware.portaudio import PortAudio\n"
         "stream = PortAudio().open_output(find_output(), 44100)\n"
         "assert list_devices(refresh=True)           # leaves the open stream alone\n"
         "import numpy; assert stream.write(numpy.zeros(100, 'f')) == 100\n"
@@ -229,7 +229,7 @@ def test_devices_are_listed_and_found(loop):
 def test_without_a_sound_server_one_line_says_so(loop, tmp_path):
     """The daemon is gone (its socket is elsewhere): an error at once, the audio is kept, nothing hangs."""
     code = (
-        "import numpy as np\nfrom s2mlx.audio.speaker import Player\n"
+        "import numpy as np\nfrom s2mlx.audio.play.player import Player\n"
         "with Player(44100) as player:\n"
         "    player.play(np.ones(1000, np.float32)); player.finish()\n"
         "    print(player.wait(20), len(player.unheard()))\n    print(player.error)"
