@@ -7,7 +7,10 @@ import re
 # `<|speaker:0|>`; `<speaker:0>` is how earlier models spelt it
 SPEAKER_TAG = re.compile(r"<\|?speaker:([0-9]{1,4})\|?>")
 # `[whisper]`, `[with a smile]`; a longer bracket is a remark of the author's. `<|...|>` is a control token's spelling.
-TAG = re.compile(r"\[[^\[\]\r\n]{1,80}\]|<\|[^|<>\s]{1,40}\|>|<\|?speaker:[0-9]{1,4}\|?>")
+TAG = re.compile(
+    r"\[(?:(?!<\|?speaker:)[^\[\]\r\n]){1,80}\]"  # a speaker within begins a turn: it is no tag then
+    r"|<\|[^|<>\s]{1,40}\|>|<\|?speaker:[0-9]{1,4}\|?>"
+)
 
 
 def inside_tags(text: str) -> bytearray:

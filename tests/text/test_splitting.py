@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from s2mlx.errors import UsageError
@@ -47,6 +47,7 @@ def check(text, max_seconds):
 
 
 @given(ANY_TEXT, st.sampled_from([0.05, 0.3, 1.0, 5.0, 30.0]))
+@example("0[<speaker:0>]0", 0.05)
 @settings(max_examples=500, deadline=None)
 def test_any_text(text, max_seconds):
     check(text, max_seconds)
