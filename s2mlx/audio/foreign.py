@@ -58,8 +58,10 @@ def convert(path: Path, kind: str, demuxer: str, target: Path, max_seconds: floa
         finally:
             process.kill()  # does nothing to one that has ended
     if process.returncode or not target.exists():
-        lines = said.decode(errors="replace").strip().splitlines() or ["no reason given"]
-        raise AudioError(f"{tool} cannot convert {path}: {lines[-1][:200]}")
+        raise AudioError(f"{tool} cannot convert {path}: {_last_line(said)}")
+
+
+NO_M4A = ".m4a takes afconvert (part of macOS) or ffmpeg; install one, or use .mp3"
 
 
 def can_make_m4a() -> bool:
@@ -74,16 +76,21 @@ def make_m4a(source: Path, target: Path) -> None:
     elif ffmpeg := shutil.which("ffmpeg"):
         own = ["-nostdin", "-v", "error", "-f", "wav", "-i", f"file:{source}"]
         command = [ffmpeg, *own, "-c:a", "aac", "-b:a", "64k", "-f", "ipod", f"file:{target}"]
-    else:
-        raise AudioError(".m4a takes afconvert (part of macOS) or ffmpeg; install one, or use .mp3")
+    else:  # it went meanwhile
+        raise AudioError(NO_M4A)
     tool = Path(command[0]).name
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
     except OSError as error:
         raise AudioError(f"{tool} could not be started to write .m4a: {error.strerror}") from None
     if done.returncode or not target.exists():
-        lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no reason given"]
-        raise AudioError(f"{tool} cannot write .m4a: {lines[-1][:200]}")
+        raise AudioError(f"{tool} cannot write .m4a: {_last_line(done.stderr)}")
+
+
+def _last_line(said: bytes) -> str:
+    """What a tool gives as its reason."""
+    lines = said.decode(errors="replace").strip().splitlines() or ["no reason given"]
+    return lines[-1][:200]
 
 
 def too_long(path: Path, max_seconds: float) -> AudioError:

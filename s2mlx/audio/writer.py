@@ -51,9 +51,7 @@ def check_ending(path) -> str:
     if ending not in WRITABLE or "\0" in str(path):
         raise AudioError(f"cannot write {str(path)!r}: the name must end in one of {' '.join(WRITABLE)}")
     if ending in _CONVERTED and not foreign.can_make_m4a():
-        raise AudioError(
-            f"cannot write {path}: .m4a takes afconvert (part of macOS) or ffmpeg; install one, or use .mp3"
-        )
+        raise AudioError(f"cannot write {path}: {foreign.NO_M4A}")
     return ending
 
 
