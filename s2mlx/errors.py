@@ -47,6 +47,10 @@ class DeviceError(S2Error):
     """A loudspeaker or microphone that is absent, vanished or refuses."""
 
 
+class EarError(S2Error):
+    """A recognizer that is absent, cannot be loaded, or does not know the language."""
+
+
 class GenerationError(S2Error):
     """A request the model cannot serve, such as a prompt that leaves no room in the context."""
 

@@ -1,0 +1,9 @@
+from .comparing import Comparison as Comparison
+from .comparing import Difference as Difference
+from .comparing import compare as compare
+from .ears import EARS as EARS
+from .ears import NO_EAR as NO_EAR
+from .ears import Ear as Ear
+from .ears import find_ear as find_ear
+from .heard import Heard as Heard
+from .heard import HeardWord as HeardWord
