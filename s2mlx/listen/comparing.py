@@ -1,6 +1,6 @@
 """Words compared as people hear them: what was to be said, what was heard, and where the two differ.
 
-Word error rate: (replaced + missing + added words) / words wanted, by the alignment with the fewest errors (Levenshtein).
+Word error rate: (replaced + missing + added words) / words wanted, by the alignment (Levenshtein) of fewest errors.
 Words that are spelled apart but sound alike are the same, as are words written in one or in two ("every one").
 """
 

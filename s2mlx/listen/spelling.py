@@ -27,7 +27,7 @@ _DIGITS = frozenset("zero one two three four five six seven eight nine".split())
 
 @dataclass(frozen=True)
 class SpelledWord:
-    """A word to compare. begin, end: the characters of the text it comes from, which other words may share ("isn't")."""
+    """A word to compare. begin, end: the characters of the text that it comes from, shared by the words of "isn't"."""
 
     text: str
     begin: int
