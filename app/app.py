@@ -34,7 +34,7 @@ from .speaking.spoken_audio import SpokenAudio
 from .state.history import History, HistoryEntry, distinct_options
 from .state.session import Session
 from .state.settings import Settings, SettingsFile
-from .themes import ALL
+from .themes import OURS, meanings
 from .widgets.key_line import SMALLEST
 from .widgets.visible_lines import VisibleLines
 
@@ -50,9 +50,9 @@ class S2App(App[int]):
     `guests`: voices for this run only, by name. `countdown`: seconds before a recording begins."""
 
     TITLE = "s2mlx"
-    CSS_PATH = "styles.tcss"
+    CSS_PATH = ["styles.tcss", "screens/main.tcss"]
     # the size of the terminal, as the styles know it
-    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (SMALLEST.width, "-narrow"), (72, "-medium"), (110, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (SMALLEST.width, "-narrow"), (72, "-medium"), (110, "-wide"), (160, "-vast")]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (SMALLEST.height, "-low"), (16, "-short"), (22, "-high"), (34, "-tall")]
     BINDINGS = [
         Binding("ctrl+p", "command_palette", "Actions", priority=True),
@@ -84,13 +84,17 @@ class S2App(App[int]):
         self._autosave_failed = self._warned = False
         self.main = MainScreen(self.session.text(), None if text is None else clean_text(text))
         self.recordings = RecordingFlow(self, self.main.use_voice, countdown)
-        for theme in ALL:
+        for theme in OURS:
             self.register_theme(theme)
         self.theme = self.settings.theme
 
     @property
     def settings(self) -> Settings:
         return self._settings.now
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """What the colours mean, in themes that are not ours."""
+        return meanings(self.current_theme)
 
     def on_mount(self) -> None:
         self.push_screen(self.main)
@@ -257,8 +261,12 @@ class S2App(App[int]):
         self.jobs.start(
             "remember",
             lambda job: self.history.add(entry, audio.whole(), audio.rate),
-            done=lambda _: self.tell_of_damage(),
+            done=lambda _: self._remembered(),
         )
+
+    def _remembered(self) -> None:
+        self.tell_of_damage()
+        self.main.side.reload()
 
     # moving between screens
 

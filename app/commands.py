@@ -16,7 +16,7 @@ from .paths import readable, typed
 from .screens.form import Field, Form
 from .screens.help import HelpScreen
 from .screens.settings import SettingsScreen
-from .themes import ALL
+from .themes import OUR_NAMES
 
 if TYPE_CHECKING:
     from .app import S2App
@@ -40,9 +40,8 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
         yield SystemCommand("History", "everything spoken", app.action_history)
     if not app.is_open(SettingsScreen):
         yield SystemCommand("Settings", "model, sampling, devices, latency, theme", app.action_settings)
-    for theme in ALL:
-        name = theme.name
-        yield SystemCommand(f"Theme {name.removeprefix('s2-')}", "", lambda name=name: app.change(theme=name))
+    for theme, words in OUR_NAMES.items():
+        yield SystemCommand(f"Theme {words}", "", lambda theme=theme: app.change(theme=theme))
     if not app.is_open(HelpScreen):
         yield SystemCommand("Help", "keys, and how things are done", app.action_help)
     yield SystemCommand("Quit", "at once; everything is kept", app.action_quit)

@@ -1,36 +1,38 @@
-"""Light, dark and high contrast. Colours only: what they mean is always said by shape or word too."""
+"""Light, dark and high contrast, and what the colours mean. What they mean is always said by shape or word too."""
 
 from __future__ import annotations
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK = Theme(
     name="s2-dark",
-    primary="#5fb3d9",
-    secondary="#7aa2b8",
-    accent="#f2b05e",
-    warning="#f2b05e",
-    error="#ef6f6c",
-    success="#7bc47f",
-    foreground="#d8dee4",
-    background="#12171c",
-    surface="#161d23",
-    panel="#1f2931",
+    primary="#58b9d6",
+    secondary="#7d93a5",
+    accent="#b7a6f2",
+    warning="#e9b44c",
+    error="#f06a9b",
+    success="#74c69d",
+    foreground="#d9e0e7",
+    background="#0e1318",
+    surface="#131a21",
+    panel="#1e2832",
     dark=True,
+    variables={"recording": "#ff5a52", "quiet": "#33424f", "key-face": "#25313d", "key-edge": "#11181f"},
 )
 LIGHT = Theme(
     name="s2-light",
-    primary="#0f6a94",
-    secondary="#476a7d",
-    accent="#9a5b00",
-    warning="#9a5b00",
-    error="#b3261e",
-    success="#2e7d32",
-    foreground="#1b2126",
-    background="#f7f8f9",
+    primary="#0b6f8c",
+    secondary="#5a6f80",
+    accent="#6045b5",
+    warning="#8a5a00",
+    error="#a8205f",
+    success="#27703b",
+    foreground="#18212a",
+    background="#f3f5f7",
     surface="#ffffff",
-    panel="#e6ebef",
+    panel="#e3e9ee",
     dark=False,
+    variables={"recording": "#c4261d", "quiet": "#c3ced7", "key-face": "#dbe3ea", "key-edge": "#aebbc6"},
 )
 CONTRAST = Theme(
     name="s2-contrast",
@@ -53,6 +55,45 @@ CONTRAST = Theme(
         "text-muted": "#ffffff",
         "text-disabled": "#c0c0c0",
         "footer-key-foreground": "#ffff00",
+        "recording": "#ff6060",
+        "quiet": "#ffffff",
+        "key-face": "#303030",
+        "key-edge": "#000000",
     },
 )
-ALL = (DARK, LIGHT, CONTRAST)
+OURS = (DARK, LIGHT, CONTRAST)
+OUR_NAMES = {"s2-dark": "dark", "s2-light": "light", "s2-contrast": "high contrast"}
+
+
+def names() -> tuple[str, ...]:
+    """Every theme there is: ours first, then Textual's."""
+    return (*OUR_NAMES, *sorted(BUILTIN_THEMES))
+
+
+def label(name: str) -> str:
+    """A theme as people read it."""
+    return OUR_NAMES.get(name, name)
+
+
+def meanings(theme: Theme) -> dict[str, str]:
+    """The variables that the styles use beside Textual's, for a theme that does not set them itself:
+
+    recording, speaking, paused, failed, done   what goes on
+    direction                                   a tag that directs the voice
+    quiet                                       frames, and outlines of voices
+    key-face, key-edge                          a button and the edge below it
+    """
+    primary, text = theme.primary, theme.foreground or ("#e0e0e0" if theme.dark else "#202020")
+    panel = theme.panel or ("#2a2a2a" if theme.dark else "#dddddd")
+    error = theme.error or "#d0506a"
+    return {
+        "recording": error,
+        "speaking": primary,
+        "paused": theme.warning or primary,
+        "failed": error,
+        "done": theme.success or primary,
+        "direction": theme.accent or primary,
+        "quiet": f"{text} 30%",
+        "key-face": panel,
+        "key-edge": theme.surface or theme.background or panel,
+    }

@@ -23,6 +23,8 @@ from .sound_saver import SoundSaver, SoundToSave
 class HistoryScreen(AppScreen[HistoryEntry | None]):
     """Dismissed with the utterance to speak again, or None."""
 
+    CSS_PATH = "history.tcss"
+
     BINDINGS = [
         Binding("space", "replay", "Replay"),
         Binding("s", "again", "Again"),

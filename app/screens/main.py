@@ -24,6 +24,7 @@ from ..widgets.waveform import Waveform
 from .activity import Idle, LoadFailed, Loading, Situation
 from .background_work import BackgroundWork
 from .base import AppScreen
+from .side_panel import SidePanel
 from .sound_saver import SoundSaver
 from .speech_control import SpeechControl
 from .voice_actions import VoiceActions
@@ -47,6 +48,7 @@ class MainScreen(AppScreen[None]):
     speech      the sound: making, playing, replaying
     voices      the list of voices and all that is done with them
     work        the work with voices under way
+    side        takes and history beside the text, where there is room
     """
 
     BINDINGS = [
@@ -67,8 +69,9 @@ class MainScreen(AppScreen[None]):
         """`text`: as it was left; `instead`: what to begin with in its place."""
         super().__init__()
         self._instead = instead
-        self.editor = Editor(text, id="editor")
-        self.voice_list = VoiceList(id="voices")
+        self.editor = Editor(text, id="editor", classes="pane")
+        self.voice_list = VoiceList(id="voices", classes="pane")
+        self.side = SidePanel()
         self.transport = Transport(BUTTONS, id="transport")
         self.wave = Waveform("the sound appears here as it is made", id="wave")
         self.status = StatusLine(id="status")
@@ -86,6 +89,7 @@ class MainScreen(AppScreen[None]):
         with Horizontal(id="panes"):
             yield self.voice_list
             yield self.editor
+            yield self.side
         yield self.transport
         yield self.wave
         yield self.status
@@ -101,6 +105,10 @@ class MainScreen(AppScreen[None]):
         self.ready = True
         self.voices.refresh()
         self.engine_changed()
+
+    def on_screen_resume(self) -> None:
+        """Back from another screen, which may have changed what stands beside the text."""
+        self.side.reload()
 
     def say(self, text: str) -> None:
         self.situation.say(text)

@@ -50,6 +50,7 @@ ALLOWED = {
 
 
 class RecordScreen(AppScreen[NewVoice | None]):
+    CSS_PATH = "record.tcss"
     """`recorder` makes the takes, and `review` has one of them in the hand."""
 
     BINDINGS = [

@@ -53,6 +53,10 @@ class RecordingFlow:
         else:
             new()
 
+    def review(self, takes: Sequence[UnsavedTake]) -> None:
+        """To the recording screen with takes of before in hand."""
+        self._open(RecordScreen(recovered=takes, countdown=self._countdown))
+
     def offer_kept_takes(self) -> None:
         """At the start: takes of an earlier run. Away from the main screen the next recording offers them."""
         takes = self._unsaved()
@@ -98,7 +102,7 @@ class RecordingFlow:
 
         def answered(what: str | None) -> None:
             if what == "review":
-                self._open(RecordScreen(recovered=takes, countdown=self._countdown))
+                self.review(takes)
             elif what == "drop":
                 self._app.session.drop_takes(takes)
                 dropped()

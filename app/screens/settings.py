@@ -16,7 +16,8 @@ from textual.widgets import Checkbox, Input, Label, Select
 from s2mlx.errors import UsageError
 from s2mlx.options import KNOBS
 
-from ..state.settings import THEMES, parse
+from ..state.settings import parse
+from ..themes import label, names
 from ..widgets.device_select import DeviceSelect
 from ..widgets.key_line import KeyLine
 from ..widgets.marked_checkbox import MarkedCheckbox
@@ -44,11 +45,11 @@ SPEECH = tuple(
 )
 SWITCHES = tuple((knob.name, f"{knob.help} when saving") for knob in WANTED if knob.kind is bool)
 LATENCY = (SettingField("prebuffer", "Prebuffer", "seconds held back", "from the speed"),)
-THEME_NAMES = {"s2-dark": "dark", "s2-light": "light", "s2-contrast": "high contrast"}
 RELOAD = {"model", "tokenizer", "memory_limit_gb", "compat"}  # these change the engine itself
 
 
 class SettingsScreen(AppScreen[None]):
+    CSS_PATH = "settings.tcss"
     BINDINGS = [
         Binding("escape", "back", "Done"),
         Binding("down", "app.focus_next", "Next", show=False),
@@ -89,7 +90,7 @@ class SettingsScreen(AppScreen[None]):
             with Horizontal(classes="setting"):
                 yield Label("Theme")
                 yield Select(
-                    [(THEME_NAMES[name], name) for name in THEMES],
+                    [(label(name), name) for name in names()],
                     value=settings.theme,
                     allow_blank=False,
                     id="set-theme",

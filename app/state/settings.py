@@ -16,12 +16,12 @@ from s2mlx.files import locked
 from s2mlx.options import KNOBS, Options
 
 from ..tags import SPEAKERS
+from ..themes import names
 from .broken import Damaged, copy_aside, put_aside
 from .json_files import LARGEST, read_bytes, read_table, write_json
 
 LOCK = ".lock"  # appended to the name of the file
 _LONGEST_REASON = 200  # characters: a value of any length may be part of it
-THEMES = ("s2-dark", "s2-light", "s2-contrast")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Settings(Options):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _need(self.theme in THEMES, f"theme must be one of {', '.join(THEMES)}")
+        _need(self.theme in names(), f"theme must be one of {', '.join(names())}")
         _need(self.compat in (None, "s2cpp"), "compat must be empty or s2cpp")
         _need(self.memory_limit_gb is None or 0 < self.memory_limit_gb <= 4096, "memory limit must be above 0 GB")
         _need(self.prebuffer is None or 0 <= self.prebuffer <= 60, "prebuffer must be between 0 and 60 seconds")

@@ -117,7 +117,7 @@ class Trimmer(Waveform, can_focus=True):
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         if self._whole and self.size.width:
-            at = event.x / self.size.width * self.span
+            at = self.seconds_at(event)
             self.active = "begin" if abs(at - self.begin) <= abs(at - self.end) else "end"
             self._dragging = True
             self.capture_mouse()
@@ -125,7 +125,7 @@ class Trimmer(Waveform, can_focus=True):
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
         if self._dragging and self.size.width:
-            self._set(self.active, event.x / self.size.width * self.span)
+            self._set(self.active, self.seconds_at(event))
 
     def on_mouse_up(self) -> None:
         self._dragging = False

@@ -104,6 +104,11 @@ class Waveform(Widget):
             span *= 2
         return span
 
+    def seconds_at(self, event: events.MouseEvent) -> float:
+        """The second of the sound that the mouse is at."""
+        share = (event.x - self.gutter.left) / self.size.width
+        return min(max(0.0, share * self.span), self.envelope.seconds)
+
     def column_of(self, seconds: float) -> int:
         return min(self.size.width - 1, int(seconds / self.span * self.size.width))
 
@@ -153,5 +158,4 @@ class Waveform(Widget):
 
     def on_click(self, event: events.Click) -> None:
         if self.envelope.samples and self.size.width:
-            seconds = event.x / self.size.width * self.span
-            self.post_message(self.Sought(self, min(seconds, self.envelope.seconds)))
+            self.post_message(self.Sought(self, self.seconds_at(event)))

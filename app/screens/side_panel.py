@@ -1,0 +1,99 @@
+"""A part of the main screen: takes and history beside the text, where the terminal has room for them."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+
+from .. import figures
+from ..jobs import Job
+from ..state.history import HistoryEntry
+from ..state.take_file import UnsavedTake
+from ..widgets.side_list import SideList, SpokenList, TakeList
+from .base import AppScreen
+
+MOST = 100  # utterances that are listed here; the history has them all
+
+
+class SidePanel(Vertical):
+    """Reads the disk only while it is shown."""
+
+    screen: AppScreen
+
+    def __init__(self) -> None:
+        super().__init__(id="side")
+        self.takes = TakeList("none: ^r records one", id="takes")
+        self.spoken = SpokenList("nothing yet: ^s speaks the text", id="spoken")
+        self._takes: dict[str, UnsavedTake] = {}
+        self._entries: dict[str, HistoryEntry] = {}
+
+    def compose(self) -> ComposeResult:
+        yield self.takes
+        yield self.spoken
+
+    def on_mount(self) -> None:
+        self.takes.border_title, self.spoken.border_title = "Takes", "History"
+        self.takes.border_subtitle, self.spoken.border_subtitle = "^r records", "^t all of it"
+
+    def on_show(self) -> None:
+        self.reload()
+
+    def reload(self) -> None:
+        """Something was spoken, recorded or deleted."""
+        if not self.display or not self.is_attached:
+            return
+        app = self.screen.app
+
+        def read(job: Job) -> tuple[list[UnsavedTake], list[HistoryEntry]]:
+            return app.session.unsaved_takes(), app.history.entries()[:MOST]
+
+        app.jobs.start("side", read, owner=self.screen, done=lambda found: self._show(*found))
+
+    def _show(self, takes: list[UnsavedTake], entries: list[HistoryEntry]) -> None:
+        self._takes = {str(take.file): take for take in takes}
+        self._entries = {entry.id: entry for entry in entries}
+        self.takes.show([(id, _take(take)) for id, take in self._takes.items()])
+        self.spoken.show([(id, _entry(entry)) for id, entry in self._entries.items()])
+
+    def on_side_list_asked(self, event: SideList.Asked) -> None:
+        event.stop()
+        app = self.screen.app
+        if event.side is self.takes and (take := self._takes.get(event.id)):
+            if event.what == "choose":
+                app.recordings.review([take])
+            else:
+                app.main.speech.play(take.samples, take.rate)
+        elif entry := self._entries.get(event.id):
+            if event.what == "again":
+                app.main.speak(entry.text, entry.voices, entry.speech_options())
+            elif event.what == "choose":
+                app.main.editor.put(entry.text)
+                app.main.say("the text is back; ctrl+z brings back the one that was here")
+            else:
+                self._listen(entry)
+
+    def _listen(self, entry: HistoryEntry) -> None:
+        app = self.screen.app
+        app.jobs.start(
+            "read sound",
+            lambda job: app.history.sound(entry),
+            owner=self.screen,
+            done=lambda sound: app.main.speech.play(*sound),
+        )
+
+
+def _take(take: UnsavedTake) -> Content:
+    words = " ".join(take.transcript.split())
+    return Content.assemble(
+        (f"{len(take.samples) / take.rate:5.1f} s  ", "$text-muted"), take.name or "no name", ("  " + words, "$text-muted")
+    )
+
+
+def _entry(entry: HistoryEntry) -> Content:
+    voice = entry.voices[0] if entry.voices else "own"
+    return Content.assemble(
+        (f"{entry.when[11:16]} {figures.clock(entry.seconds):>5}  ", "$text-muted"),
+        (f"{voice[:10]:<10}  ", "$speaking"),
+        " ".join(entry.text.split())[:200],
+    )
