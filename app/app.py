@@ -52,7 +52,13 @@ class S2App(App[int]):
     TITLE = "s2mlx"
     CSS_PATH = ["styles.tcss", "screens/main.tcss"]
     # the size of the terminal, as the styles know it
-    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (SMALLEST.width, "-narrow"), (72, "-medium"), (110, "-wide"), (160, "-vast")]
+    HORIZONTAL_BREAKPOINTS = [
+        (0, "-slim"),
+        (SMALLEST.width, "-narrow"),
+        (72, "-medium"),
+        (110, "-wide"),
+        (160, "-vast"),
+    ]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (SMALLEST.height, "-low"), (16, "-short"), (22, "-high"), (34, "-tall")]
     BINDINGS = [
         Binding("ctrl+p", "command_palette", "Actions", priority=True),

@@ -70,7 +70,7 @@ def names() -> tuple[str, ...]:
     return (*OUR_NAMES, *sorted(BUILTIN_THEMES))
 
 
-def label(name: str) -> str:
+def theme_label(name: str) -> str:
     """A theme as people read it."""
     return OUR_NAMES.get(name, name)
 

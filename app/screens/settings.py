@@ -17,7 +17,7 @@ from s2mlx.errors import UsageError
 from s2mlx.options import KNOBS
 
 from ..state.settings import parse
-from ..themes import label, names
+from ..themes import names, theme_label
 from ..widgets.device_select import DeviceSelect
 from ..widgets.key_line import KeyLine
 from ..widgets.marked_checkbox import MarkedCheckbox
@@ -90,7 +90,7 @@ class SettingsScreen(AppScreen[None]):
             with Horizontal(classes="setting"):
                 yield Label("Theme")
                 yield Select(
-                    [(label(name), name) for name in names()],
+                    [(theme_label(name), name) for name in names()],
                     value=settings.theme,
                     allow_blank=False,
                     id="set-theme",

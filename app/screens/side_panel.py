@@ -86,7 +86,9 @@ class SidePanel(Vertical):
 def _take(take: UnsavedTake) -> Content:
     words = " ".join(take.transcript.split())
     return Content.assemble(
-        (f"{len(take.samples) / take.rate:5.1f} s  ", "$text-muted"), take.name or "no name", ("  " + words, "$text-muted")
+        (f"{len(take.samples) / take.rate:5.1f} s  ", "$text-muted"),
+        take.name or "no name",
+        ("  " + words, "$text-muted"),
     )
 
 
