@@ -56,7 +56,7 @@ class SidePanel(Vertical):
         self.takes.show([(id, _take(take)) for id, take in self._takes.items()])
         self.spoken.show([(id, _entry(entry)) for id, entry in self._entries.items()])
 
-    def on_side_list_asked(self, event: SideList.Asked) -> None:
+    def on_side_list_line_asked(self, event: SideList.LineAsked) -> None:
         event.stop()
         app = self.screen.app
         if event.side is self.takes and (take := self._takes.get(event.id)):

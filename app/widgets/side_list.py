@@ -17,7 +17,7 @@ class SideList(OptionList):
 
     BINDINGS = [Binding("space", "ask('listen')", "Listen")]
 
-    class Asked(Message):
+    class LineAsked(Message):
         """`what` is to be done with the line `id`."""
 
         def __init__(self, side: SideList, what: str, id: str):
@@ -41,7 +41,7 @@ class SideList(OptionList):
 
     def action_ask(self, what: str) -> None:
         if self.highlighted is not None and (id := self.get_option_at_index(self.highlighted).id):
-            self.post_message(self.Asked(self, what, id))
+            self.post_message(self.LineAsked(self, what, id))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()
