@@ -1,56 +1,13 @@
-"""The tags one types into a text, and what completes them.
-
-S2 reads any short instruction in square brackets; these are the ones its makers name most.
-"""
+"""The tags one types into a text, and what completes them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 
-SPEAKERS = 10  # that can have a voice: there is a key for each
-TAGS = (
-    "angry",
-    "breathing",
-    "chuckling",
-    "clearing throat",
-    "crying",
-    "delighted",
-    "echo",
-    "emphasis",
-    "excited",
-    "exhale",
-    "gasps",
-    "giggling",
-    "groaning",
-    "inhale",
-    "interrupting",
-    "laughing",
-    "long pause",
-    "loud",
-    "low voice",
-    "moaning",
-    "panting",
-    "pause",
-    "pitch down",
-    "pitch up",
-    "professional broadcast tone",
-    "sad",
-    "screaming",
-    "shocked",
-    "short pause",
-    "shouting",
-    "sighing",
-    "singing",
-    "sobbing",
-    "surprised",
-    "tongue click",
-    "tsk",
-    "whisper",
-    "whispering",
-    "with a smile",
-)
+from s2mlx.text import DIRECTIONS
 
+SPEAKERS = 10  # that can have a voice: there is a key for each
 _OPEN = re.compile(r"\[[a-z ]*$|<\|?[a-z]*:?\d*\|?$", re.IGNORECASE)
 _TAG = re.compile(r"\[[^\[\]\n]{1,80}\]|<\|speaker:[0-9]+\|>")
 _SPEAKER = re.compile(r"<\|speaker:0*([0-9]{1,9})[0-9]*\|>")  # nine digits tell that a number is too large
@@ -68,8 +25,8 @@ def completions(start: str, speakers: Sequence[str] = ()) -> list[tuple[str, str
         every = [(f"<|speaker:{n}|>", name) for n, name in enumerate(speakers)]
         return [(tag, name) for tag, name in every if tag.startswith(start)]
     word = start[1:].lower()
-    first = [tag for tag in TAGS if tag.startswith(word)]
-    inside = [tag for tag in TAGS if word and word in tag and tag not in first]
+    first = [tag for tag in DIRECTIONS if tag.startswith(word)]
+    inside = [tag for tag in DIRECTIONS if word and word in tag and tag not in first]
     return [(f"[{tag}]", "") for tag in first + inside]
 
 

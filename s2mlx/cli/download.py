@@ -14,8 +14,8 @@ from .parser import Parser
 from .terminal import Console, on_stdout
 
 PATIENCE = 20.0  # seconds that the hub may take for an answer
-# What is taken of a checkpoint folder: no samples, no pictures.
-_CHECKPOINT = ["*.safetensors", "*.json", "*.pth", "LICENSE*", "NOTICE*"]
+# What is taken of a checkpoint folder, also of a language model: no samples, no pictures.
+_CHECKPOINT = ["*.safetensors", "*.json", "*.pth", "*.jinja", "tokenizer.model", "LICENSE*", "NOTICE*"]
 _NAME = re.compile(r"([\w.-]+/[\w.-]+)(?::([\w.-]+(?:/[\w.-]+)*))?")
 
 

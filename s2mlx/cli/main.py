@@ -24,6 +24,7 @@ from .terminal import Console, StdoutError, named_stdout
 COMMANDS = {
     "say": "speak: play while it is generated, or write a file",
     "voice": "saved voices: add, list, show, rename, remove, restore, import, export",
+    "direct": "a language model adds stage directions to a text",
     "record": "make a voice with the microphone",
     "devices": "input and output devices",
     "encode": "audio -> codes (.npy)",

@@ -41,6 +41,8 @@ def lacks(words) -> str | None:
         return {"tui": "a terminal", "record": "a microphone", "serve": "a client", "download": "the network"}.get(
             words[0], "sound devices"
         )
+    if words[0] in ("ask", "direct"):
+        return "a language model"
     if words[0] == "bench" and not (args.chips or args.files):
         return "minutes"
     if BIG & set(words):
