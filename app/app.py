@@ -24,12 +24,8 @@ from .engine.protocols import SoundOutput, Studio
 from .engine.voice_shelf import VoiceShelf
 from .jobs import JobCancelled, JobEnded, JobProgressed, Jobs
 from .paths import dropped
-from .screens.help import HelpScreen, key_groups
-from .screens.history import HistoryScreen
 from .screens.main import MainScreen
-from .screens.record import COUNTDOWN
-from .screens.recording_flow import RecordingFlow
-from .screens.settings import SettingsScreen
+from .screens.recording_flow import COUNTDOWN, RecordingFlow
 from .speaking.spoken_audio import SpokenAudio
 from .state.history import History, HistoryEntry, distinct_options
 from .state.session import Session
@@ -82,7 +78,7 @@ class S2App(App[int]):
         self._settings = SettingsFile(config / "app.json", **overrides)
         self.session = Session(state)
         self.history = History(state / "history", studio.write_audio, studio.read_audio)
-        self.voices = VoiceShelf(studio.library, guests)
+        self.voices = VoiceShelf(studio, guests)
         self.jobs = Jobs(self)
         self.loader = EngineLoader(studio, self.jobs, lambda: self.main.engine_changed())
         self._writing = threading.Lock()
@@ -102,10 +98,16 @@ class S2App(App[int]):
         """What the colours mean, in themes that are not ours."""
         return meanings(self.current_theme)
 
-    def on_mount(self) -> None:
-        self.push_screen(self.main)
+    async def on_mount(self) -> None:
+        await self.push_screen(self.main)
+        self.main.call_after_refresh(self._begin)
+
+    def _begin(self) -> None:
+        """With the first picture there, and keys taken: what takes long or imports much begins behind it."""
         self.tell_of_damage()
         self.loader.load(self.settings)
+        self.main.voices.refresh()
+        self.main.side.reload()
         self.jobs.start(
             "recover",
             lambda job: self.session.adopt_broken_recordings(),
@@ -284,6 +286,8 @@ class S2App(App[int]):
                     self.notify(f"It was made with {entry.model_name}; with {engine.name} it will sound different.")
                 self.main.speak(entry.text, entry.voices, entry.speech_options())
 
+        from .screens.history import HistoryScreen
+
         self.main.speech.silence()
         self.push_screen(HistoryScreen(), back)
 
@@ -292,10 +296,14 @@ class S2App(App[int]):
         return any(isinstance(screen, kind) for screen in self.screen_stack)
 
     def action_settings(self) -> None:
+        from .screens.settings import SettingsScreen
+
         if not self.is_open(SettingsScreen):
             self.push_screen(SettingsScreen())
 
     def action_help(self) -> None:
+        from .screens.help import HelpScreen, key_groups
+
         if not self.is_open(HelpScreen):
             self.push_screen(HelpScreen(key_groups(self)))
 

@@ -13,9 +13,6 @@ from s2mlx.files import read_text_file
 from s2mlx.text import clean_text
 
 from .paths import readable, typed
-from .screens.form import Field, Form
-from .screens.help import HelpScreen
-from .screens.settings import SettingsScreen
 from .themes import OUR_NAMES
 
 if TYPE_CHECKING:
@@ -25,6 +22,9 @@ LARGEST_TEXT = 1_000_000  # bytes: an hour of speech for each 50 kB; `s2mlx say 
 
 
 def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
+    from .screens.help import HelpScreen
+    from .screens.settings import SettingsScreen
+
     main = app.main
     if screen is main:
         yield SystemCommand("Speak", "the text in the chosen voice", main.action_speak)
@@ -61,5 +61,7 @@ def _ask_for_text(app: S2App) -> None:
     def opened(values: dict | None) -> None:
         if values:
             open_text(app, typed(values["path"]))
+
+    from .screens.form import Field, Form
 
     app.push_screen(Form("Open a text file", [Field("path", "File")], "Open", readable), opened)

@@ -8,7 +8,6 @@ from typing import Any
 
 from s2mlx.errors import UsageError
 from s2mlx.files import config_dir, state_dir
-from s2mlx.voices import key
 
 from .app import S2App
 from .engine.local import LocalStudio
@@ -29,6 +28,8 @@ def start(*, model: str | None, tokenizer: str | None, voice: str | None, device
     overrides: dict[str, Any] = {k: v for k, v in (("model", model), ("tokenizer", tokenizer), ("output", device)) if v}
     guests = {}
     if voice:
+        from s2mlx.voices import key
+
         loaded = studio.library.resolve(voice)
         if key(voice) not in map(key, studio.library.names()):
             guests[loaded.name] = loaded

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from .errors import GenerationError
 from .options import Options
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # Why a pass ended: the model said so, the frame limit was reached, or the caller cancelled.
 STOP, LENGTH, CANCELLED = "stop", "length", "cancelled"

@@ -19,16 +19,18 @@ class EngineLoader:
         self._studio, self._jobs, self._changed = studio, jobs, changed
         self._settled = threading.Event()  # loaded or failed
         self._job: Job | None = None
+        self._begun = False  # before that the model counts as loading: it is about to
         self.engine: SpeechEngine | None = None
         self.error: BaseException | None = None
         self.fraction: float | None = None
 
     @property
     def loading(self) -> bool:
-        return self._job is not None
+        return self._job is not None or not self._begun
 
     def load(self, settings: Settings) -> None:
         """Load what the settings name, in place of what is there."""
+        self._begun = True
         if self._job:
             self._job.cancel.set()
         if self.engine:

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-
-from s2mlx.voices import VoiceLibrary
+from typing import TYPE_CHECKING, Any
 
 from .. import figures
 from .loudspeaker import LentOutput, Loudspeaker
 from .protocols import SoundInput, SpeechEngine, TakeVerdict
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from s2mlx.voices import VoiceLibrary
 
 BEFORE, AFTER = 0.1, 0.35  # seconds of quiet around the speech of a reference
 
 
 class LocalStudio:
     def __init__(self, library: VoiceLibrary | None = None):
-        self.library = library or VoiceLibrary()
+        self._library = library
         self._loudspeaker = Loudspeaker(_open_player)
+
+    @property
+    def library(self) -> VoiceLibrary:
+        from s2mlx.voices import VoiceLibrary
+
+        if self._library is None:
+            self._library = VoiceLibrary()
+        return self._library
 
     def load(
         self,
@@ -84,6 +93,8 @@ class LocalStudio:
         return (max(0.0, begin - BEFORE), min(seconds, end + AFTER)) if end > begin else (0.0, seconds)
 
     def with_margin(self, samples: np.ndarray, rate: int) -> np.ndarray:
+        import numpy as np
+
         quiet = len(samples) / rate - _speech(samples, rate)[1]
         missing = max(0, round((AFTER - quiet) * rate))
         return np.concatenate([samples, np.zeros(missing, np.float32)]) if missing else samples
@@ -120,6 +131,8 @@ def _open_player(rate: int, device: str | None) -> Any:
 
 def _speech(samples: np.ndarray, rate: int) -> tuple[float, float]:
     """Seconds [begin, end) from the first to the last syllable; both 0 without speech."""
+    import numpy as np
+
     from s2mlx.audio import SHORT_FRAME, frame_levels, noise_floor_db, speech_db
 
     floor, loud = noise_floor_db(samples, rate), speech_db(samples, rate)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from ..jobs import aside
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class LentOutput:

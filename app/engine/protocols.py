@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
-from typing import Any, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Protocol
 
 from s2mlx.options import Options
 from s2mlx.results import AudioChunk
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class SpeechEngine(Protocol):

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from s2mlx.errors import GenerationError, S2Error
-from s2mlx.voices import VoiceFitter, VoiceLibrary, check_name, key
+from s2mlx.voices import check_name, key
 
 from ..jobs import Job, JobCancelled
-from .protocols import SpeechEngine
+from .protocols import SpeechEngine, Studio
+
+if TYPE_CHECKING:
+    from s2mlx.voices import VoiceFitter
 
 
 class VoiceShelf:
     """`guests`: voices for this run only, by name."""
 
-    def __init__(self, library: VoiceLibrary, guests: dict[str, Any] | None = None):
-        self.library, self.guests = library, guests or {}
+    def __init__(self, studio: Studio, guests: dict[str, Any] | None = None):
+        self._studio, self.guests = studio, guests or {}
         self._fitters: tuple[SpeechEngine, VoiceFitter] | None = None  # of the engine asked for last
+
+    @property
+    def library(self) -> Any:
+        """S2mlx.VoiceLibrary; its code is loaded with the first use."""
+        return self._studio.library
 
     def load(self, name: str, engine: SpeechEngine, job: Job) -> Any:
         """The voice as `engine` takes it, made again from its clip where it is of another model; on a job's thread.
@@ -70,6 +78,8 @@ class VoiceShelf:
 
     def _fitter(self, engine: SpeechEngine) -> VoiceFitter:
         """It remembers what it made as long as the engine is the same."""
+        from s2mlx.voices import VoiceFitter
+
         known = self._fitters
         if known is None or known[0] is not engine:
             known = self._fitters = engine, VoiceFitter(engine, self.library)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from s2mlx.errors import DeviceError
 
@@ -12,6 +11,9 @@ from ..engine.protocols import SoundInput, Studio
 from ..jobs import Job, Jobs, aside
 from ..state.recording_file import RecordingFile, RecordingWriter
 from ..state.take_file import UnsavedTake
+
+if TYPE_CHECKING:
+    import numpy as np
 
 RATE = 44100  # Hz
 

@@ -10,7 +10,6 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from s2mlx.options import Options
-from s2mlx.text import has_words, notes
 
 from .. import tags
 from ..speaking.live_utterance import SpeechFrames, SpeechMade, SpeechUnheard
@@ -51,6 +50,7 @@ class MainScreen(AppScreen[None]):
     side        takes and history beside the text, where there is room
     """
 
+    AUTO_FOCUS = "#text"
     BINDINGS = [
         Binding("ctrl+s", "speak", "Speak", show=False),
         Binding("escape", "stop", "Stop"),
@@ -101,9 +101,7 @@ class MainScreen(AppScreen[None]):
         self.speech.mounted()
         if self._instead is not None:
             self.editor.put(self._instead)
-        self.editor.area.focus()
         self.ready = True
-        self.voices.refresh()
         self.engine_changed()
 
     def on_screen_resume(self) -> None:
@@ -221,6 +219,8 @@ class MainScreen(AppScreen[None]):
         """Speak `text`; `names` None means that the cast has a gap, which has been said already."""
         if names is None:
             return
+        from s2mlx.text import has_words, notes
+
         if not has_words(text):
             self.say(
                 "nothing to say yet: type some text" if not text.strip() else "there is no word to say in this text"

@@ -28,7 +28,6 @@ from .review import LONGEST, SHORTEST, NewVoice, Stage, TakeReview
 from .take_recorder import TakeRecorder
 
 TICK = 1 / 20
-COUNTDOWN = 3.0  # seconds before the recording begins
 
 BUTTONS = (
     ("record", "● Record", "^r"),
@@ -68,7 +67,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
         Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]
 
-    def __init__(self, live: bool = False, recovered: Sequence[UnsavedTake] = (), countdown: float = COUNTDOWN):
+    def __init__(self, live: bool = False, recovered: Sequence[UnsavedTake] = (), countdown: float = 3.0):
         super().__init__()
         self.live = live
         self.takes = Takes(recovered)

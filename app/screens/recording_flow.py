@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..state.take_file import UnsavedTake
-from .form import Question
-from .record import COUNTDOWN, RecordScreen
-from .review import NewVoice
 
 if TYPE_CHECKING:
     from ..app import S2App
+    from .record import RecordScreen
+    from .review import NewVoice
+
+COUNTDOWN = 3.0  # seconds before a recording begins
 
 
 class RecordingFlow:
@@ -46,7 +47,7 @@ class RecordingFlow:
 
     def record(self, live: bool) -> None:
         """To the recording screen; a take that waits there comes first."""
-        new = lambda: self._open(RecordScreen(live, countdown=self._countdown))
+        new = lambda: self._open(live)
         takes = self._unsaved()
         if takes:
             self._offer(takes, ", record anew", new)
@@ -55,7 +56,7 @@ class RecordingFlow:
 
     def review(self, takes: Sequence[UnsavedTake]) -> None:
         """To the recording screen with takes of before in hand."""
-        self._open(RecordScreen(recovered=takes, countdown=self._countdown))
+        self._open(recovered=takes)
 
     def offer_kept_takes(self) -> None:
         """At the start: takes of an earlier run. Away from the main screen the next recording offers them."""
@@ -83,19 +84,21 @@ class RecordingFlow:
         one = len(takes) == 1
         question = "The take is not a voice yet." if one else f"{len(takes)} takes are not voices yet."
         answers = ("stay", "Stay"), ("keep", f"Keep {_them(takes)} for later"), ("drop", f"Delete {_them(takes)}")
-        self._app.push_screen(Question(question, answers), answered)
+        self._ask(question, answers, answered)
 
     def keep_anew(self, takes: Sequence[UnsavedTake]) -> None:
         """Keep them with the words and names they have now."""
         session = self._app.session
         self._app.jobs.start("keep takes", lambda job: [session.keep_anew(take) for take in takes])
 
-    def _open(self, screen: RecordScreen) -> None:
+    def _open(self, live: bool = False, recovered: Sequence[UnsavedTake] = ()) -> None:
+        from .record import RecordScreen  # with the first use: the app's first picture waits for nothing
+
         def back(voice: NewVoice | None) -> None:
             if voice:
                 self._use_voice(voice.name, voice.speak)
 
-        self._app.push_screen(screen, back)
+        self._app.push_screen(RecordScreen(live, recovered, self._countdown), back)
 
     def _offer(self, takes: Sequence[UnsavedTake], then: str, dropped: Callable[[], None]) -> None:
         """Offer takes that never became voices; `dropped()` goes on without them, as the words `then` say."""
@@ -114,6 +117,11 @@ class RecordingFlow:
         )
         them = _them(takes)
         answers = ("review", f"Look at {them}"), ("later", "Not now"), ("drop", f"Delete {them}{then}")
+        self._ask(question, answers, answered)
+
+    def _ask(self, question: str, answers: Sequence[tuple[str, str]], answered: Callable[[str | None], None]) -> None:
+        from .form import Question
+
         self._app.push_screen(Question(question, answers), answered)
 
 

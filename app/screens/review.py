@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from .. import figures
 from ..engine.protocols import TakeVerdict
 from ..jobs import Job, JobCancelled
@@ -17,6 +15,8 @@ from ..widgets.trimmer import Trimmer
 from .base import AppScreen
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..app import S2App
 
 LONGEST, SHORTEST = 30.0, 5.0  # seconds of a reference
@@ -77,6 +77,8 @@ class TakeReview:
     @property
     def samples(self) -> np.ndarray:
         """The whole take: float32 [n], empty without one."""
+        import numpy as np
+
         return self.take.samples if self.take else np.zeros(0, np.float32)
 
     @property

@@ -6,17 +6,16 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-
-import numpy as np
-
-from s2mlx.files import npy_bytes, write_bytes
-from s2mlx.results import corrected
+from typing import TYPE_CHECKING
 
 from .. import figures
 from ..jobs import Job
 from ..paths import typed, writable
 from .base import AppScreen
 from .form import Field, Form
+
+if TYPE_CHECKING:
+    import numpy as np
 
 ENDINGS = (".wav", ".flac", ".mp3", ".ogg", ".opus")
 
@@ -62,6 +61,9 @@ class SoundSaver:
 
             def work(job: Job) -> str:
                 found = sound(job)
+                from s2mlx.files import npy_bytes, write_bytes
+                from s2mlx.results import corrected
+
                 samples = corrected(found.samples, found.rate, options)
                 studio.write_audio(path, samples, found.rate)
                 if found.codes is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import numpy as np
 from textual.timer import Timer
 
 from s2mlx.results import CANCELLED, LENGTH, ended_at_once
@@ -33,6 +33,9 @@ from .activity import (
 )
 from .base import AppScreen
 from .sound_saver import SoundToSave
+
+if TYPE_CHECKING:
+    import numpy as np
 
 TICK = 1 / 20  # seconds between looks at the output
 

@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
-
 from .. import figures
 from ..recording.live_recording import LiveRecording
 from ..state.take_file import UnsavedTake
@@ -111,6 +109,8 @@ class TakeRecorder:
             self._board.enter(Stage.RECORDING)
 
     def _tick_recording(self, recording: LiveRecording) -> None:
+        import numpy as np
+
         seconds = recording.seconds
         grown = int(seconds * 1000) - self._trimmer.envelope.samples
         if grown > 0 and recording.microphone:

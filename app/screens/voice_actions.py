@@ -6,10 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from s2mlx.errors import S2Error
-from s2mlx.voices import VoiceInfo
 
 from ..jobs import Job
 from ..speaking.envelope import blocks
@@ -21,6 +18,10 @@ from .base import AppScreen
 from .voice_forms import VoiceForms
 
 if TYPE_CHECKING:
+    import numpy as np
+
+    from s2mlx.voices import VoiceInfo
+
     from ..app import S2App
 
 NEED_A_VOICE = ("audition", "rename", "delete", "export")

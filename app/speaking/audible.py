@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from ..engine.protocols import SoundOutput
 from ..jobs import Job, aside
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Audible:

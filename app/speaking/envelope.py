@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 BUCKET = 0.01  # seconds a stored peak stands for
-_DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]], np.uint32)  # [dot row, dot column] of a cell
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # [dot row][dot column] of a cell
 BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
@@ -15,7 +18,7 @@ class Envelope:
     def __init__(self, rate: int = 44100):
         self.rate = rate
         self.samples = 0
-        self._peaks = np.zeros(1024, np.float32)
+        self._peaks: np.ndarray | None = None  # float32, once there is sound
         self._bucket = max(1, round(rate * BUCKET))
 
     @property
@@ -24,23 +27,29 @@ class Envelope:
 
     def extend(self, samples: np.ndarray) -> None:
         """Add samples float32 [n]."""
+        import numpy as np
+
         if not len(samples):
             return
         first = self.samples // self._bucket
         buckets = np.arange(self.samples, self.samples + len(samples)) // self._bucket - first
         starts = np.flatnonzero(np.diff(buckets, prepend=-1))
         fresh = np.maximum.reduceat(np.abs(samples), starts)
-        while first + len(fresh) > len(self._peaks):
-            self._peaks = np.concatenate([self._peaks, np.zeros_like(self._peaks)])
-        where = self._peaks[first : first + len(fresh)]
+        peaks = np.zeros(1024, np.float32) if self._peaks is None else self._peaks
+        while first + len(fresh) > len(peaks):
+            peaks = np.concatenate([peaks, np.zeros_like(peaks)])
+        self._peaks = peaks
+        where = peaks[first : first + len(fresh)]
         np.maximum(where, np.nan_to_num(fresh), out=where)
         self.samples += len(samples)
 
     def columns(self, count: int, seconds: float) -> np.ndarray:
         """float32 [count]: the peak of each of `count` equal parts of [0, seconds); NaN where no sound exists yet."""
+        import numpy as np
+
         out = np.full(count, np.nan, np.float32)
         have = -(-self.samples // self._bucket)
-        if not have or seconds <= 0 or not count:
+        if self._peaks is None or seconds <= 0 or not count:
             return out
         edges = np.arange(count + 1) * (seconds / BUCKET / count)
         begin = edges[:-1].astype(int)
@@ -56,6 +65,8 @@ def braille(peaks: np.ndarray, rows: int) -> list[str]:
     """Peaks float32 [2 * width] in 0..1 as `rows` lines of `width` characters, mirrored about the middle. NaN is empty.
 
     Height grows as peak ** 0.6: speech fills the rows, full scale alone touches the edge."""
+    import numpy as np
+
     width = len(peaks) // 2
     if not width or rows <= 0:
         return [""] * max(rows, 0)
@@ -64,12 +75,14 @@ def braille(peaks: np.ndarray, rows: int) -> list[str]:
     distance = np.abs(np.arange(rows * 4) - (rows * 4 - 1) / 2)
     lit = distance[:, None] < height[None, :]
     cells = lit.reshape(rows, 4, width, 2)
-    codes = np.einsum("rdwc,dc->rw", cells.astype(np.uint32), _DOTS) + 0x2800
+    codes = np.einsum("rdwc,dc->rw", cells.astype(np.uint32), np.array(_DOTS, np.uint32)) + 0x2800
     return ["".join(map(chr, row)) for row in codes]
 
 
 def blocks(samples: np.ndarray, width: int) -> str:
     """A sound in one line of `width` block characters: the mean level of each part, scaled to the loudest."""
+    import numpy as np
+
     if not len(samples) or width <= 0:
         return " " * max(width, 0)
     edges = np.linspace(0, len(samples), width + 1).astype(int)

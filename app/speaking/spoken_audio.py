@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from s2mlx.options import Options
 from s2mlx.results import CANCELLED, AudioChunk, Stats
+
+if TYPE_CHECKING:
+    import numpy as np
 
 STEADY = 2.0  # seconds of sound after the first, from which the pace of the making can be told
 
@@ -56,9 +58,13 @@ class SpokenAudio:
 
     def whole(self) -> np.ndarray:
         """All samples as one array; joined once."""
+        import numpy as np
+
         if len(self.samples) != 1:
             self.samples = [np.concatenate(self.samples) if self.samples else np.zeros(0, np.float32)]
         return self.samples[0]
 
     def all_codes(self) -> np.ndarray:
+        import numpy as np
+
         return np.concatenate(self.codes, axis=1) if self.codes else np.zeros((0, 0), np.int32)

@@ -9,14 +9,11 @@ import dataclasses
 import os
 import shlex
 import time
-import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from s2mlx.errors import AudioError, S2Error
 from s2mlx.files import private_folder
@@ -26,6 +23,9 @@ from s2mlx.text import clean_text
 from .broken import Damaged, put_aside
 from .json_files import read_table, write_json
 from .take_file import HIGHEST_RATE
+
+if TYPE_CHECKING:
+    import numpy as np
 
 KEEP = 200  # utterances; the oldest go first
 IN_BIN = 30 * 86400.0  # seconds that one which was removed can be brought back
@@ -51,7 +51,7 @@ class HistoryEntry:
     first_audio: float | None = None
     finish_reason: str = "stop"
     number: int = 0  # of the utterances in their folder, counted on: clocks may be set back
-    id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    id: str = field(default_factory=lambda: os.urandom(6).hex())
 
     def speech_options(self) -> Options:
         """The options that make this utterance again, its seed included."""

@@ -4,15 +4,16 @@ recording.json."""
 from __future__ import annotations
 
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from s2mlx.errors import S2Error
-from s2mlx.files import read_npy
 
 from .broken import Damaged
 from .json_files import read_bytes, read_table
 from .take_file import LARGEST, UnsavedTake, checked
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SAMPLES = ("take.npy", "recording.f32")
 
@@ -31,10 +32,14 @@ def read_older(samples: Path, notes: Path) -> UnsavedTake | None:
 
 
 def _sound(path: Path) -> np.ndarray:
+    import numpy as np
+
     if path.suffix != ".npy":
         data = read_bytes(path, LARGEST) or b""
         return np.frombuffer(data, "<f4", len(data) // 4)
     try:
+        from s2mlx.files import read_npy
+
         sound = read_npy(path)
     except S2Error as fault:
         raise Damaged(str(fault)) from None

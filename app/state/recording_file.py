@@ -6,16 +6,18 @@ import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from s2mlx.files import private_folder
 
 from .take_file import as_bytes, first_line
 
+if TYPE_CHECKING:
+    import numpy as np
+
 INTERVAL = 1.0  # seconds of a recording that a crash may cost
 
-Heard = Callable[[int], tuple[np.ndarray, float]]  # heard(n): samples float32 from sample n on, and their rate in Hz
+Heard = Callable[[int], "tuple[np.ndarray, float]"]  # heard(n): samples float32 from sample n on, and their rate in Hz
 
 
 class RecordingFile:

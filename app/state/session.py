@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from pathlib import Path
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from s2mlx.files import private_folder, write_bytes
 from s2mlx.text import clean_text
@@ -23,6 +22,9 @@ from .older_takes import SAMPLES, older_files, read_older
 from .own_folder import OwnFolder
 from .recording_file import RecordingFile
 from .take_file import UnsavedTake, read_take, take_bytes
+
+if TYPE_CHECKING:
+    import numpy as np
 
 LEAST = 1.0  # seconds; less of a recording that broke off is not worth a question
 TEXT, TAKE, RECORDING = "text.json", ".take", ".recording"
@@ -67,6 +69,8 @@ class Session:
     ) -> UnsavedTake:
         """Put a take, perhaps `of` a recording, where a crash cannot reach it. No take takes the place of another.
         Raises OSError."""
+        import numpy as np
+
         number = of.path.stem if of else str(self._free_number())
         file = self._own.folder / f"{number}{TAKE}"
         take = UnsavedTake(np.asarray(samples, np.float32), rate, transcript, name, file)

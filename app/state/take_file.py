@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from s2mlx.text import clean_text
 
 from .broken import Damaged
 from .json_files import read_bytes, table
+
+if TYPE_CHECKING:
+    import numpy as np
 
 LARGEST = 1 << 30  # bytes: more than an hour; a take has half a minute
 HIGHEST_RATE = 768_000  # Hz
@@ -41,6 +42,8 @@ def first_line(rate: int, transcript: str, name: str, samples: int | None = None
 
 
 def as_bytes(samples: np.ndarray) -> bytes:
+    import numpy as np
+
     return np.ascontiguousarray(samples, "<f4").tobytes()
 
 
@@ -50,6 +53,8 @@ def take_bytes(take: UnsavedTake) -> bytes:
 
 def read_take(path: Path) -> UnsavedTake | None:
     """None where there is no file, or nothing was recorded into it yet. Raises Damaged."""
+    import numpy as np
+
     data = read_bytes(path, LARGEST)
     if data is None:
         return None
@@ -63,6 +68,8 @@ def read_take(path: Path) -> UnsavedTake | None:
 
 def checked(samples: np.ndarray, notes: dict[str, Any], path: Path | None) -> UnsavedTake | None:
     """The take of samples float32 [n] and notes from outside, None without sound. Raises Damaged."""
+    import numpy as np
+
     rate, transcript, name = notes.get("rate"), notes.get("transcript", ""), notes.get("name", "")
     if not isinstance(rate, int) or not 0 < rate <= HIGHEST_RATE:
         raise Damaged("it does not say its rate")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding
@@ -13,6 +12,9 @@ from textual.strip import Strip
 
 from .. import figures
 from .waveform import Waveform
+
+if TYPE_CHECKING:
+    import numpy as np
 
 STEP, LEAP = 0.05, 0.5  # seconds a key moves a handle
 

@@ -5,9 +5,8 @@ The last row is a ruler: `━` heard, `┿` the playhead, `─` made and waiting
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.segment import Segment
 from textual import events
 from textual.geometry import Region
@@ -17,6 +16,9 @@ from textual.widget import Widget
 
 from .. import figures
 from ..speaking.envelope import Envelope, braille
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Waveform(Widget):

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import os
 import re
-import secrets
 import shutil
 import time
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ _NAME = re.compile(r"\..*\.[0-9a-f]{8}\.s2mlx", re.DOTALL)  # nobody else names 
 
 def temporary_beside(path: Path) -> Path:
     """A hidden name beside `path` that nobody else has."""
-    return path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.s2mlx")
+    return path.with_name(f".{path.name[:40]}.{os.urandom(4).hex()}.s2mlx")
 
 
 def hold(file: int) -> None:
