@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import figures
+from .levels import Levels, peak_db
 from .loudspeaker import LentOutput, Loudspeaker
 from .protocols import SoundInput, SpeechEngine, TakeVerdict
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from s2mlx.voices import VoiceLibrary
 
 BEFORE, AFTER = 0.1, 0.35  # seconds of quiet around the speech of a reference
+PAUSE = 0.1  # seconds; shorter is a part of a word
 
 
 class LocalStudio:
@@ -82,6 +84,21 @@ class LocalStudio:
 
         return check(Take.of(samples, rate))
 
+    def levels(self, samples: np.ndarray, rate: int) -> Levels:
+        from s2mlx.audio import noise_floor_db, speech_db
+
+        return Levels(speech_db(samples, rate), noise_floor_db(samples, rate), peak_db(samples))
+
+    def quiet_spans(self, samples: np.ndarray, rate: int) -> list[tuple[float, float]]:
+        import numpy as np
+
+        from s2mlx.audio import SHORT_FRAME
+
+        quiet = np.concatenate([[False], ~_loud(samples, rate), [False]])
+        edges = np.flatnonzero(np.diff(quiet)).reshape(-1, 2) * SHORT_FRAME
+        seconds = len(samples) / rate
+        return [(float(b), min(seconds, float(e))) for b, e in edges if e - b >= PAUSE]
+
     def silence_hint(self) -> str:
         from s2mlx.audio import silence_hint
 
@@ -133,10 +150,17 @@ def _speech(samples: np.ndarray, rate: int) -> tuple[float, float]:
     """Seconds [begin, end) from the first to the last syllable; both 0 without speech."""
     import numpy as np
 
-    from s2mlx.audio import SHORT_FRAME, frame_levels, noise_floor_db, speech_db
+    from s2mlx.audio import SHORT_FRAME
 
-    floor, loud = noise_floor_db(samples, rate), speech_db(samples, rate)
-    above = np.flatnonzero(frame_levels(samples, rate) > floor + max(3.0, (loud - floor) / 3))
+    above = np.flatnonzero(_loud(samples, rate))
     return (
         (above[0] * SHORT_FRAME, min(len(samples) / rate, (above[-1] + 1) * SHORT_FRAME)) if len(above) else (0.0, 0.0)
     )
+
+
+def _loud(samples: np.ndarray, rate: int) -> np.ndarray:
+    """Which short frames hold speech: bool [frames]."""
+    from s2mlx.audio import frame_levels, noise_floor_db, speech_db
+
+    floor, loud = noise_floor_db(samples, rate), speech_db(samples, rate)
+    return frame_levels(samples, rate) > floor + max(3.0, (loud - floor) / 3)

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from s2mlx.options import Options
 from s2mlx.results import AudioChunk
 
+from .levels import Levels
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -178,6 +180,12 @@ class Studio(Protocol):
 
     def judge_take(self, samples: np.ndarray, rate: int) -> TakeVerdict:
         """Whether a take, samples float32 [n], will do as a reference."""
+
+    def levels(self, samples: np.ndarray, rate: int) -> Levels:
+        """How loud samples float32 [n] are."""
+
+    def quiet_spans(self, samples: np.ndarray, rate: int) -> list[tuple[float, float]]:
+        """The pauses of a take, in seconds [begin, end), where nothing is said; its two ends among them."""
 
     def silence_hint(self) -> str:
         """What to do when a microphone gives nothing but zeros."""

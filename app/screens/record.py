@@ -11,20 +11,23 @@ from collections.abc import Sequence
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal
+from textual.containers import Container, Horizontal
 from textual.timer import Timer
-from textual.widgets import Input, Label, Select
+from textual.widgets import Input, Label, Select, TextArea
 
+from ..recording.take_facts import TakeFacts
 from ..recording.takes import Takes
 from ..state.take_file import UnsavedTake
 from ..widgets.device_select import DeviceSelect
 from ..widgets.key_line import KeyLine
 from ..widgets.level_meter import LevelMeter
 from ..widgets.reading_card import ReadingCard
+from ..widgets.take_table import TakeTable
 from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
 from .base import AppScreen
 from .review import LONGEST, SHORTEST, NewVoice, Stage, TakeReview
+from .take_desk import TakeDesk
 from .take_recorder import TakeRecorder
 
 TICK = 1 / 20
@@ -49,8 +52,9 @@ ALLOWED = {
 
 
 class RecordScreen(AppScreen[NewVoice | None]):
+    """`recorder` makes the takes, `desk` has them side by side, and `review` has one of them in the hand."""
+
     CSS_PATH = "record.tcss"
-    """`recorder` makes the takes, and `review` has one of them in the hand."""
 
     BINDINGS = [
         Binding("ctrl+r", "record", "Record", show=False),
@@ -60,8 +64,12 @@ class RecordScreen(AppScreen[NewVoice | None]):
         Binding("ctrl+s", "save", "Save voice", show=False),
         Binding("ctrl+n", "next_sentence", "Next sentence"),
         Binding("ctrl+z", "undo_words", "Words back", show=False),
-        Binding("pageup", "take(-1)", "Take before", show=False),
-        Binding("pagedown", "take(1)", "Next take", show=False),
+        Binding("pageup", "takes('before')", "Take before", show=False),
+        Binding("pagedown", "takes('next')", "Next take", show=False),
+        Binding("x", "takes('compare')", "A/B"),
+        Binding("b", "takes('mark_best')", "Best"),
+        Binding("d,delete", "takes('throw_away')", "Delete"),
+        Binding("u", "takes('bring_back')", "Undo"),
         Binding("escape", "back", "Stop/back"),
         Binding("question_mark", "app.help", "Help", key_display="?/F1"),
         Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
@@ -70,7 +78,6 @@ class RecordScreen(AppScreen[NewVoice | None]):
     def __init__(self, live: bool = False, recovered: Sequence[UnsavedTake] = (), countdown: float = 3.0):
         super().__init__()
         self.live = live
-        self.takes = Takes(recovered)
         self.stage = Stage.IDLE
         self.meter = LevelMeter(id="meter")
         self.trimmer = Trimmer("press space, wait for the count, and read the sentence aloud", id="take")
@@ -79,6 +86,16 @@ class RecordScreen(AppScreen[NewVoice | None]):
         self.review = TakeReview(self, self, self.trimmer)
         self.recorder = TakeRecorder(
             self, self, self.meter, self.trimmer, countdown, lambda: self.card.words, lambda: self.name_field.value
+        )
+        self.take_table = TakeTable(id="take-table")
+        self.desk = TakeDesk(
+            self,
+            self,
+            self.take_table,
+            self.review,
+            recovered,
+            lambda: self.card.words,
+            lambda: self.name_field.value.strip(),
         )
         self._voice: NewVoice | None = None  # what to leave with
         self._ticking: Timer | None = None
@@ -95,13 +112,19 @@ class RecordScreen(AppScreen[NewVoice | None]):
         yield self.card
         yield Label("", id="cue", markup=False)
         yield self.meter
-        yield self.trimmer
+        with Container(id="take-panes"):
+            yield self.trimmer
+            yield self.take_table
         yield Label("", id="verdict", markup=False)
         with Horizontal(id="naming"):
             yield Label("Name ")
             yield self.name_field
         yield self.transport
         yield KeyLine()
+
+    @property
+    def takes(self) -> Takes:
+        return self.desk.takes
 
     @property
     def longest(self) -> float:
@@ -123,6 +146,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
         )
         self.trimmer.focus()
         self.enter(Stage.IDLE)
+        self.desk.mounted()
         if self.takes:
             self._look_at_take()
         elif self.live:
@@ -130,6 +154,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
 
     def on_unmount(self) -> None:
         self.review.hush()
+        self.desk.keep_now()
         if self.app.recordings.running:
             self.app.recordings.keep_running()
         elif self.recorder.recording:
@@ -163,7 +188,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
             limit = " This model follows no more of a voice." if most < LONGEST else ""
             self.cue(f"{span}{limit} Space starts and stops.")
         elif stage is Stage.REVIEW:
-            self.cue(f"{self.takes.place}space listens, arrows trim, ^s makes it a voice, ^r records another")
+            self.cue(f"{self.takes.place}space listens, ←/→ trim, ^s makes it a voice, ^r records another")
         self.refresh_bindings()
 
     def sound_changed(self) -> None:
@@ -187,8 +212,8 @@ class RecordScreen(AppScreen[NewVoice | None]):
             return self.stage in (Stage.IDLE, Stage.REVIEW)
         if action == "next_sentence":  # in the review the words are those of the take
             return self.stage in (Stage.IDLE, Stage.COUNTING)
-        if action == "take":
-            return self.stage is Stage.REVIEW and len(self.takes) > 1
+        if action == "takes":
+            return self.stage in (Stage.IDLE, Stage.REVIEW) and self.desk.allows(parameters[0])
         return True
 
     @on(Transport.ButtonPressed)
@@ -211,7 +236,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
 
     def action_record(self) -> None:
         self.review.hush()
-        self.all_takes()
+        self.desk.note()
         self.recorder.start()
 
     def action_stop(self) -> None:
@@ -255,39 +280,58 @@ class RecordScreen(AppScreen[NewVoice | None]):
     # the takes
 
     def took(self, take: UnsavedTake, remark: str) -> None:
-        self.takes.add(take)
-        self._look_at_take(remark)
+        self.card.fixed = True
+        self.meter.reset()
+        self.desk.took(take, remark)
 
     def took_nothing(self) -> None:
         """The take that came before, if any, is shown again."""
         if self.takes:
-            self.card.put(self.takes.in_hand.transcript)
-            self.review.show()
-            self.enter(Stage.REVIEW)
+            self.show_words(self.takes.in_hand)
+            self._look_at_take()
         else:
             self.enter(Stage.IDLE)
 
-    def _look_at_take(self, remark: str = "") -> None:
+    def no_takes(self) -> None:
+        self.review.drop()
+        self.card.fixed = False
+        self.enter(Stage.IDLE)
+
+    def _look_at_take(self) -> None:
         """Another take is in the hand."""
         self.card.fixed = True
         self.meter.reset()
-        self.review.judge(self.takes.in_hand, remark)
+        self.desk.look()
 
-    def all_takes(self) -> list[UnsavedTake]:
-        """With the words and the name that stand here now for the one in the hand."""
-        return self.takes.noted(self.card.words, self.name_field.value.strip())
+    def show_words(self, take: UnsavedTake) -> None:
+        self.card.put(take.transcript)
 
-    def action_take(self, step: int) -> None:
-        """The next take, or the one before, with the words that were read for it."""
-        self.review.hush()
-        self.all_takes()
-        self.takes.step(step)
-        self.card.put(self.takes.in_hand.transcript)
-        self._look_at_take()
+    @on(TextArea.Changed, "#words")
+    @on(Input.Changed, "#name")
+    def _words_changed(self) -> None:
+        if self.stage is Stage.REVIEW:
+            self.desk.note()
+
+    @on(TakeTable.TakeChosen)
+    def _take_chosen(self, event: TakeTable.TakeChosen) -> None:
+        if self.stage is Stage.REVIEW:
+            self.desk.go(event.number)
+
+    def action_takes(self, what: str) -> None:
+        self.desk.do(what)
+
+    @on(Trimmer.CutAsked)
+    def _cut_asked(self, event: Trimmer.CutAsked) -> None:
+        if self.stage is Stage.REVIEW:
+            self.review.hear_cut(event.at_end)
 
     @on(Trimmer.Trimmed)
     def _trimmed(self) -> None:
         self.review.trimmed()
+        self.desk.note(begin=self.trimmer.begin, end=self.trimmer.end)
+
+    def judged(self, take: UnsavedTake, facts: TakeFacts) -> UnsavedTake:
+        return self.desk.judged(take, facts)
 
     def judged_good(self) -> None:
         if self.live:

@@ -71,11 +71,11 @@ class RecordingFlow:
 
     def leave(self, screen: RecordScreen) -> None:
         """The user leaves the recording with takes in hand."""
-        takes = screen.all_takes()
+        takes = screen.desk.note()
 
         def answered(what: str | None) -> None:
             if what == "drop":
-                self._app.session.drop_takes(takes)
+                self._app.session.throw_away(takes)
             elif what == "keep":
                 self.keep_anew(takes)
             if what in ("keep", "drop"):
@@ -107,7 +107,7 @@ class RecordingFlow:
             if what == "review":
                 self.review(takes)
             elif what == "drop":
-                self._app.session.drop_takes(takes)
+                self._app.session.throw_away(takes)
                 dropped()
 
         question = (

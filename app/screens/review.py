@@ -7,8 +7,9 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Protocol
 
 from .. import figures
-from ..engine.protocols import TakeVerdict
+from ..engine.levels import Levels
 from ..jobs import Job, JobCancelled
+from ..recording.take_facts import TakeFacts, look_at
 from ..speaking.audible import Replay
 from ..state.take_file import UnsavedTake
 from ..widgets.trimmer import Trimmer
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..app import S2App
 
 LONGEST, SHORTEST = 30.0, 5.0  # seconds of a reference
+BEFORE_THE_END = 1.5  # seconds heard of a cut's end
 
 
 class Stage(Enum):
@@ -54,8 +56,11 @@ class ReviewBoard(Protocol):
 
     def verdict(self, text: str) -> None: ...
 
+    def judged(self, take: UnsavedTake, facts: TakeFacts) -> UnsavedTake:
+        """What there is to know of a take is known; the take as it is cut now."""
+
     def judged_good(self) -> None:
-        """The take will do, and nothing lies above the screen."""
+        """A new take will do, and nothing lies above the screen."""
 
     def voice_made(self, name: str) -> None: ...
 
@@ -69,6 +74,7 @@ class TakeReview:
         self.replay: Replay | None = None  # what is heard of it
         self._doubted = False  # it makes no good voice, and the user has not insisted yet
         self._cloning: Job | None = None
+        self._measured: Job | None = None  # the levels of what is kept
 
     @property
     def _app(self) -> S2App:
@@ -85,52 +91,96 @@ class TakeReview:
     def rate(self) -> int:
         return self.take.rate if self.take else 44100
 
-    def show(self) -> None:
-        self._trimmer.show(self.samples, self.rate)
+    def drop(self) -> None:
+        """There is no take any more."""
+        self.take = None
+        self._trimmer.clear()
 
     def kept(self) -> np.ndarray:
         """What lies between the handles: float32 [n]."""
         return self.samples[int(self._trimmer.begin * self.rate) : int(self._trimmer.end * self.rate)]
 
-    def judge(self, take: UnsavedTake, remark: str = "") -> None:
-        """Another take is in the hand. `remark` stands before the verdict."""
+    def judge(self, take: UnsavedTake, remark: str = "", facts: TakeFacts | None = None, fresh: bool = False) -> None:
+        """Another take is in the hand. `remark` stands before the verdict; `facts`: what is known of it already;
+        `fresh`: it was recorded just now."""
         self.take, self._doubted = take, False
-        samples, rate = take.samples, take.rate
-        self.show()
+        self._trimmer.pauses, self._trimmer.levels = (), ""
+        self._trimmer.show(take.samples, take.rate, take.begin, take.end)
+        if facts:
+            self._judged(take, remark, facts, fresh)
+            return
         self._board.enter(Stage.CHECKING)
         studio = self._app.studio
-
-        def work(job: Job) -> tuple[TakeVerdict, tuple[float, float]]:
-            return studio.judge_take(samples, rate), studio.speech_in(samples, rate)
-
-        def done(result: tuple[TakeVerdict, tuple[float, float]]) -> None:
-            verdict, (begin, end) = result
-            self._trimmer.show(samples, rate, begin, end)
-            self._trimmer.refresh()
-            self._board.verdict(remark + ("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems)))
-            self._doubted = not verdict.usable
-            self._board.enter(Stage.REVIEW)
-            if verdict.ok and self._screen.is_active:
-                self._board.judged_good()
 
         def failed(error: BaseException) -> None:
             self._board.verdict(f"! {remark}{self._app.explain(error)}")
             self._board.enter(Stage.REVIEW)
 
-        self._app.jobs.start("check", work, owner=self._screen, done=done, failed=failed)
+        self._app.jobs.start(
+            "check",
+            lambda job: look_at(studio, take),
+            owner=self._screen,
+            done=lambda facts: self._judged(take, remark, facts, fresh),
+            failed=failed,
+        )
+
+    def _judged(self, take: UnsavedTake, remark: str, facts: TakeFacts, fresh: bool) -> None:
+        cut = self._board.judged(take, facts)
+        if self.take is None or take.samples is not self.take.samples:
+            return
+        verdict, self.take = facts.verdict, cut
+        self._trimmer.pauses = facts.pauses
+        self._trimmer.show(cut.samples, cut.rate, cut.begin, cut.end)
+        self._measure()
+        self._board.verdict(remark + ("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems)))
+        self._doubted = not verdict.usable
+        self._board.enter(Stage.REVIEW)
+        if fresh and verdict.ok and self._screen.is_active:
+            self._board.judged_good()
 
     def trimmed(self) -> None:
         """The handles were moved."""
         length = self._trimmer.end - self._trimmer.begin
         if length < SHORTEST:
             self._board.verdict(f"! {figures.seconds(length)} is short: {SHORTEST:.0f} s and more make a better voice")
+        self._measure()
+
+    def _measure(self) -> None:
+        """How loud what is kept is, beside its length; the latest cut is what counts."""
+        samples, rate, studio = self.kept(), self.rate, self._app.studio
+
+        def done(levels: Levels) -> None:
+            if self._measured is job:
+                self._trimmer.levels = levels.words
+                self._trimmer.refresh()
+
+        job = self._measured = self._app.jobs.start(
+            "levels", lambda job: studio.levels(samples, rate), owner=self._screen, done=done
+        )
 
     # hearing it
 
-    def listen(self) -> None:
+    @property
+    def share_heard(self) -> float:
+        """How much of what is kept was heard so far, 0..1; 0 while it is not being heard."""
+        if self.replay is None or self.replay.output is None:
+            return 0.0
+        at = self.replay.begin + self.replay.output.position
+        return min(1.0, max(0.0, (at - self._trimmer.begin) / max(1e-3, self._trimmer.end - self._trimmer.begin)))
+
+    def hear_cut(self, at_end: bool) -> None:
+        """From the start on, or the last moment before the end."""
+        seconds = self._trimmer.end - self._trimmer.begin
+        self.listen(max(0.0, 1 - BEFORE_THE_END / seconds) if at_end else 0.0)
+
+    def listen(self, share: float = 0.0, loudness: float = 1.0) -> None:
+        """What is kept, from this share of it on; its samples times `loudness`."""
         self.hush()
-        app, rate = self._app, self.rate
-        replay = self.replay = Replay(self.kept(), lambda: app.open_output(rate), self._trimmer.begin)
+        app, rate, kept = self._app, self.rate, self.kept()
+        skipped = int(share * len(kept))
+        sound = kept[skipped:] * loudness if loudness != 1.0 else kept[skipped:]
+        begin = self._trimmer.begin + skipped / rate
+        replay = self.replay = Replay(sound, lambda: app.open_output(rate), begin)
 
         def ended(error: BaseException | None = None) -> None:
             if replay is self.replay:

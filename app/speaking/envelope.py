@@ -43,15 +43,16 @@ class Envelope:
         np.maximum(where, np.nan_to_num(fresh), out=where)
         self.samples += len(samples)
 
-    def columns(self, count: int, seconds: float) -> np.ndarray:
-        """float32 [count]: the peak of each of `count` equal parts of [0, seconds); NaN where no sound exists yet."""
+    def columns(self, count: int, seconds: float, first: float = 0.0) -> np.ndarray:
+        """float32 [count]: the peak of each of `count` equal parts of [first, first + seconds); NaN where no sound
+        exists yet."""
         import numpy as np
 
         out = np.full(count, np.nan, np.float32)
         have = -(-self.samples // self._bucket)
         if self._peaks is None or seconds <= 0 or not count:
             return out
-        edges = np.arange(count + 1) * (seconds / BUCKET / count)
+        edges = first / BUCKET + np.arange(count + 1) * (seconds / BUCKET / count)
         begin = edges[:-1].astype(int)
         end = np.maximum(edges[1:].astype(int), begin + 1)
         some = begin < have

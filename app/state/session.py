@@ -3,13 +3,17 @@
 FOLDER/takes/N/       of each app that runs (own_folder):
     text.json         its text
     K.take            a take (take_file)
+    K.notes           what was changed about it since (take_notes)
+    K.gone            a take that was deleted; it can be brought back for 30 days
     K.recording       a recording under way (recording_file), which becomes K.take
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,12 +26,14 @@ from .older_takes import SAMPLES, older_files, read_older
 from .own_folder import OwnFolder
 from .recording_file import RecordingFile
 from .take_file import UnsavedTake, read_take, take_bytes
+from .take_notes import NOTES, with_notes, write_notes
 
 if TYPE_CHECKING:
     import numpy as np
 
 LEAST = 1.0  # seconds; less of a recording that broke off is not worth a question
-TEXT, TAKE, RECORDING = "text.json", ".take", ".recording"
+TEXT, TAKE, RECORDING, GONE = "text.json", ".take", ".recording", ".gone"
+IN_BIN = 30 * 86400.0  # seconds that a deleted take can be brought back
 
 
 class Session:
@@ -81,8 +87,10 @@ class Session:
     def keep_anew(self, take: UnsavedTake) -> UnsavedTake:
         """Keep a take whose words or name have changed, or that could not be kept before. Raises OSError."""
         if take.file is None:
-            return self.keep_take(take.samples, take.rate, take.transcript, take.name)
-        write_bytes(take.file, take_bytes(take), private=True)
+            kept = self.keep_take(take.samples, take.rate, take.transcript, take.name)
+            take = replace(take, file=kept.file)
+        assert take.file is not None
+        write_notes(take, take.file.with_suffix(NOTES))
         return take
 
     def unsaved_takes(self) -> list[UnsavedTake]:
@@ -98,6 +106,10 @@ class Session:
                 if take and len(take.samples) >= LEAST * take.rate:
                     self.keep_take(take.samples, take.rate, take.transcript, take.name, RecordingFile(path))
             path.unlink(missing_ok=True)
+        for path in self._files(GONE):
+            if path.stat().st_mtime < time.time() - IN_BIN:
+                path.unlink(missing_ok=True)
+                path.with_suffix(NOTES).unlink(missing_ok=True)
         for pair in older_files(self._own.folder):
             try:
                 take = read_older(*pair)
@@ -110,10 +122,26 @@ class Session:
                 path.unlink(missing_ok=True)
 
     def drop_takes(self, takes: Iterable[UnsavedTake]) -> None:
-        """They have become voices, or the user let them go. Raises OSError."""
+        """They have become voices. Raises OSError."""
         for take in takes:
             if take.file:
                 take.file.unlink(missing_ok=True)
+                take.file.with_suffix(NOTES).unlink(missing_ok=True)
+
+    def throw_away(self, takes: Iterable[UnsavedTake]) -> None:
+        """The user let them go; `bring_back` has them for 30 days. Raises OSError."""
+        for take in takes:
+            if take.file and take.file.exists():
+                os.utime(take.file)
+                take.file.replace(take.file.with_suffix(GONE))
+
+    def bring_back(self) -> UnsavedTake | None:
+        """The take that was thrown away last, which is kept again; None without one. Raises OSError."""
+        gone = max(self._files(GONE), key=lambda path: path.stat().st_mtime_ns, default=None)
+        return self._read(gone.replace(gone.with_suffix(TAKE))) if gone else None
+
+    def has_thrown_away(self) -> bool:
+        return bool(self._files(GONE))
 
     def leave(self) -> None:
         """What is kept is for the next app now."""
@@ -121,10 +149,16 @@ class Session:
 
     def _read(self, path: Path) -> UnsavedTake | None:
         try:
-            return read_take(path)
+            take = read_take(path)
         except Damaged as fault:
             self.complaints.append(put_aside(path, fault))
             return None
+        notes = path.with_suffix(NOTES)
+        try:
+            return with_notes(take, notes) if take else None
+        except Damaged as fault:
+            self.complaints.append(put_aside(notes, fault))
+            return take
 
     def _files(self, *endings: str) -> list[Path]:
         """Those with a number for a name, by number."""
@@ -135,7 +169,7 @@ class Session:
         return sorted(found, key=lambda path: int(path.stem))
 
     def _free_number(self) -> int:
-        taken = {int(path.stem) for path in self._files(TAKE, RECORDING)}
+        taken = {int(path.stem) for path in self._files(TAKE, RECORDING, GONE, NOTES)}
         return max(taken, default=0) + 1
 
 

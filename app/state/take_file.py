@@ -27,13 +27,17 @@ LOUDEST = 64.0  # of a sample; 1 is full scale
 @dataclass(frozen=True)
 class UnsavedTake:
     """A take that is no voice yet: samples float32 [n], n > 0, what was read, and the name it was to get. `file`: where
-    it is kept, None while it is in memory only."""
+    it is kept, None while it is in memory only. What lies in seconds [begin, end) is to become the voice; `end` None:
+    nobody has cut it yet. `best`: of those of its sitting."""
 
     samples: np.ndarray
     rate: int
     transcript: str = ""
     name: str = ""
     file: Path | None = None
+    begin: float = 0.0
+    end: float | None = None
+    best: bool = False
 
 
 def first_line(rate: int, transcript: str, name: str, samples: int | None = None) -> bytes:

@@ -91,7 +91,7 @@ class Waveform(Widget):
 
     def _state(self) -> tuple:
         """What the wave's picture depends on."""
-        return self.size.width, self.size.height - 1, self.envelope.samples, self._whole
+        return self.size.width, self.size.height - 1, self.envelope.samples, self._whole, self.first, self.span
 
     # the picture
 
@@ -106,13 +106,18 @@ class Waveform(Widget):
             span *= 2
         return span
 
+    @property
+    def first(self) -> float:
+        """The second at the left edge."""
+        return 0.0
+
     def seconds_at(self, event: events.MouseEvent) -> float:
         """The second of the sound that the mouse is at."""
         share = (event.x - self.gutter.left) / self.size.width
-        return min(max(0.0, share * self.span), self.envelope.seconds)
+        return min(max(0.0, self.first + share * self.span), self.envelope.seconds)
 
     def column_of(self, seconds: float) -> int:
-        return min(self.size.width - 1, int(seconds / self.span * self.size.width))
+        return min(self.size.width - 1, int((seconds - self.first) / self.span * self.size.width))
 
     def render_line(self, y: int) -> Strip:
         width, rows = self.size.width, self.size.height - 1
@@ -139,7 +144,7 @@ class Waveform(Widget):
     def _wave(self, width: int, rows: int) -> list[str]:
         if self._state() != self._drawn:
             self._drawn = self._state()
-            self._lines = braille(self.envelope.columns(2 * width, self.span), rows)
+            self._lines = braille(self.envelope.columns(2 * width, self.span, self.first), rows)
         return self._lines
 
     def _ruler(self, width: int) -> Strip:

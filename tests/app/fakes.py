@@ -8,6 +8,7 @@ from functools import lru_cache
 from types import SimpleNamespace
 
 import numpy as np
+from s2mlx_app.engine.levels import Levels, peak_db
 
 from s2mlx.errors import AudioError, DeviceError, ModelError
 from s2mlx.voices import Voice, VoiceLibrary
@@ -96,6 +97,13 @@ class FakeStudio:
     def judge_take(self, samples, rate):
         self.look(None)
         return SimpleNamespace(ok=not self.problems, usable=self.usable, problems=self.problems)
+
+    def levels(self, samples, rate):
+        peak = peak_db(samples)
+        return Levels(peak - 3, -60.0, peak)
+
+    def quiet_spans(self, samples, rate):
+        return [(0.0, 0.3), (3.0, 4.0), (len(samples) / rate - 0.5, len(samples) / rate)]
 
     def silence_hint(self):
         return "the microphone gives only zeros"

@@ -1,0 +1,34 @@
+"""The screens of the studio in a state worth looking at, as `scenes` has those of the first hour."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+from s2mlx_app.screens.record import RecordScreen
+from s2mlx_app.screens.review import Stage
+from s2mlx_app.state.take_file import UnsavedTake
+
+from .scenes import settle, speech
+
+WORDS = "The harbour was quiet before dawn."
+
+
+async def takes(pilot) -> None:
+    """Three takes, one of them too quiet; the second is the best, and seen from closer."""
+    await settle(pilot)
+    studio = pilot.app.studio
+    quiet = SimpleNamespace(ok=False, usable=True, problems=("too quiet (-41 dB): move closer",))
+    good = SimpleNamespace(ok=True, usable=True, problems=())
+    studio.judge_take = lambda samples, rate: quiet if abs(samples).max() < 0.1 else good
+    sounds = speech(9.4, 3), speech(8.1, 5), speech(7.2, 7) * 0.1
+    recovered = [UnsavedTake(sound, 44100, WORDS, "me") for sound in sounds]
+    recovered[1] = replace(recovered[1], best=True)
+    pilot.app.push_screen(RecordScreen(recovered=recovered))
+    await settle(pilot)
+    assert pilot.app.screen.stage == Stage.REVIEW
+    await pilot.press("+", "right", "right")
+    await settle(pilot)
+
+
+SCENES = {"takes": takes}
