@@ -10,6 +10,7 @@ from .results import Audio as Audio
 from .results import AudioChunk as AudioChunk
 from .results import Pass as Pass
 from .results import Stats as Stats
+from .speech_input import SpeechInput as SpeechInput
 from .synthesizer import Synthesizer as Synthesizer
 from .synthesizer import load as load
 from .voices import Voice as Voice

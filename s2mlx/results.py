@@ -103,7 +103,8 @@ class AudioChunk:
     """A piece of speech, in order.
 
     samples float32 [n]; codes int32 [num_codebooks, frames]; `part` of `parts` passes, speaking characters `span`;
-    finish_reason is set on the last chunk of a pass only (that chunk may hold no samples).
+    finish_reason is set on the last chunk of a pass only (that chunk may hold no samples). text: what the pass says.
+    Of a text that is still being written, `span` counts from its beginning and `parts` are the passes so far.
     """
 
     samples: np.ndarray = field(repr=False)
@@ -114,6 +115,7 @@ class AudioChunk:
     span: tuple[int, int]
     stats: Stats
     finish_reason: str | None = None
+    text: str = ""
 
     @property
     def frames(self) -> int:

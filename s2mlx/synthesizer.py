@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import secrets
 import threading
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +17,19 @@ from .config import ModelConfig
 from .errors import AudioError, GenerationError, UsageError, VoiceError
 from .options import Options
 from .results import CANCELLED, Audio, AudioChunk, Tally, corrected, ended_at_once
+from .speech_input import Pieces, SpeechInput, read_here
 from .text import clean_text, has_words
 from .voices.clips import read_clip
 from .voices.voice import Voice
 from .weights.catalog import FoundModel, find_model
-from .worker import KeepGoing, Worker
+from .worker import AsyncItems, KeepGoing, Results, Worker
 
 if TYPE_CHECKING:
     from .request.engine import Engine
 
 # A voice, the name of a saved or bundled one, or the path of a file; or one for each speaker.
 Voices = Voice | str | os.PathLike[str] | Sequence[Voice | str | os.PathLike[str]] | None
+Text = str | SpeechInput | Pieces
 # The path of a sound file, or samples float32 [n] or [n, channels] and their rate.
 Clip = str | os.PathLike[str] | tuple[np.ndarray, float]
 
@@ -109,7 +112,7 @@ class Synthesizer:
 
     def say(
         self,
-        text: str,
+        text: Text,
         *,
         voice: Voices = None,
         options: Options | None = None,
@@ -119,9 +122,10 @@ class Synthesizer:
     ) -> Audio:
         """Speak the whole text and return it. `on_chunk` hears of every piece, on the calling thread.
 
-        voice: of speaker 0, or of speakers 0, 1, ...: a `Voice`, the name of a saved or bundled one, or a path. cancel:
-        set it to stop within one frame. overrides: fields of `Options`. Raises `S2Error` kinds; a cancelled request
-        returns what was finished, with that finish reason.
+        text: a str, or one that is still being written, as for `stream`. voice: of speaker 0, or of speakers 0, 1, ...:
+        a `Voice`, the name of a saved or bundled one, or a path. cancel: set it to stop within one frame. overrides:
+        fields of `Options`. Raises `S2Error` kinds; a cancelled request returns what was finished, with that finish
+        reason.
         """
         options = (options or Options()).replace(**overrides)
         chunks = []
@@ -133,7 +137,7 @@ class Synthesizer:
 
     def stream(
         self,
-        text: str,
+        text: Text,
         *,
         voice: Voices = None,
         options: Options | None = None,
@@ -143,20 +147,63 @@ class Synthesizer:
     ) -> Iterator[AudioChunk]:
         """Speak the text piece by piece: the first chunk comes after one frame. Same codes as `say` for the same seed.
 
-        lead: called on the model's thread, seconds of sound the listener still has; pieces grow with it. Closing the
-        iterator stops generation.
+        text: a str; or an iterable or asynchronous iterable of str, or a `SpeechInput`, of which each sentence is
+        spoken when it is complete, while the next ones are being written. lead: called on the model's thread, seconds
+        of sound the listener still has; pieces grow with it. Closing the iterator stops generation.
         """
-        options = (options or Options()).replace(**overrides)
-        if not isinstance(text, str):
-            raise UsageError(f"the text must be a str, not {type(text).__name__}")
+        return self._request(_text(text), voice, (options or Options()).replace(**overrides), cancel, lead)
+
+    async def astream(
+        self,
+        text: Text,
+        *,
+        voice: Voices = None,
+        options: Options | None = None,
+        cancel: threading.Event | None = None,
+        lead: Callable[[], float] | None = None,
+        **overrides: Any,
+    ) -> AsyncIterator[AudioChunk]:
+        """`stream` for an event loop, which it never blocks. An asynchronous iterable is read in this loop. A cancelled
+        task, or one that closes the iterator, stops generation."""
+        async with read_here(_text(text)) as own:
+            voices = await asyncio.to_thread(self._voices, voice)
+            options = (options or Options()).replace(**overrides)
+            items = AsyncItems(asyncio.get_running_loop())
+            results = self._request(own, voices, options, cancel, lead, items)
+            try:
+                async for chunk in items:
+                    yield chunk
+            finally:
+                results.close()
+
+    def _request(
+        self,
+        text: str | SpeechInput,
+        voice: Voices,
+        options: Options,
+        cancel: threading.Event | None,
+        lead: Callable[[], float] | None,
+        items: AsyncItems | None = None,
+    ) -> Results:
+        voices = self._voices(voice)
+        _ = self._engine.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
+        seed = secrets.randbits(32) if options.seed is None else options.seed
+        work = lambda keep_going: self._engine.speak(text, voices, options, seed, keep_going, lead)
+        if isinstance(text, str):
+            return self._worker.stream(work, cancel, items=items)
+        text.begin()
+        try:
+            return self._worker.stream(work, cancel, text.leave, items)
+        except BaseException:
+            text.leave()
+            raise
+
+    def _voices(self, voice: Voices) -> list[Voice]:
         given = [] if voice is None else voice if isinstance(voice, (list, tuple)) else [voice]
         voices = [_voice(v) for v in given]
         for v in voices:
             v.check(self.config)
-        _ = self._engine.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
-        seed = secrets.randbits(32) if options.seed is None else options.seed
-        work = lambda keep_going: self._engine.speak(text, voices, options, seed, keep_going, lead)
-        return self._worker.stream(work, cancel)
+        return voices
 
     def clone(self, clip: Clip, transcript: str, *, name: str = "", cancel: threading.Event | None = None) -> Voice:
         """A voice from a clip (a path, or samples float32 [n] or [n, channels] and their rate) and its words."""
@@ -232,6 +279,17 @@ class CodecHandle:
             lambda keep_going: _finished(codec.decode(codes, chunk, keep_going), keep_going), cancel
         )
         return found
+
+
+def _text(text: object) -> str | SpeechInput:
+    """The text of a request: what is all there as a str. Raises `UsageError` for what is none."""
+    if isinstance(text, (str, SpeechInput)):
+        return text
+    if isinstance(text, (list, tuple)) and all(isinstance(piece, str) for piece in text):
+        return "".join(text)
+    if isinstance(text, (Iterable, AsyncIterable)) and not isinstance(text, (bytes, bytearray, list, tuple)):
+        return SpeechInput(text)
+    raise UsageError(f"the text must be a str, an iterable of str or a SpeechInput, not {type(text).__name__}")
 
 
 def _voice(voice: object) -> Voice:

@@ -1,38 +1,68 @@
 """The one thread that MLX work happens on, and the ways in: a call that waits, and a stream of results.
 
 MLX streams are thread-local, so loading, evaluation and generation share this thread. Requests are served in the order
-they came.
+they came; one that has to wait for its caller steps aside for the others (`Aside`).
 
 A forked child has none of its parent's threads: there every request is refused, and a model has to be loaded anew.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
+import math
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from .errors import GenerationError, S2Error, UsageError
 
 _END = object()
+POLL = 0.05  # seconds between two looks at an event that nobody tells us of
 KeepGoing = Callable[[], bool]  # asked between two pieces of work: is it still wanted?
+
+
+def _nothing() -> None: ...
 
 
 class Closed(S2Error):
     """The synthesizer was closed while, or before, the request was served; or it belongs to a parent process."""
 
 
-class Task:
-    """One piece of work: a generator function run on the worker, its items read by any thread."""
+@dataclass(frozen=True)
+class Aside:
+    """What work yields that can do nothing for now: others are served until it is woken. It may be asked sooner.
 
-    def __init__(self, work: Callable[[KeepGoing], Iterator[Any]], cancel: threading.Event | None):
-        self.work, self._cancel = work, cancel
+    subscribe(wake): have wake() called, by any thread, once there is something to do. seconds: or after so long.
+    """
+
+    subscribe: Callable[[Callable[[], None]], None]
+    seconds: float | None = None
+
+
+class Task:
+    """One piece of work: a generator function run on the worker, its items read by any thread. ended() is called on the
+    worker when it has ended in any way, also when it was refused."""
+
+    def __init__(
+        self,
+        work: Callable[[KeepGoing], Iterator[Any]],
+        cancel: threading.Event | None,
+        ended: Callable[[], None] = _nothing,
+        items: AsyncItems | None = None,
+    ):
+        self.work, self._cancel, self.ended = work, cancel, ended
+        self.items: Iterator[Any] | None = None  # once it was begun
+        self.due = math.inf  # while it is aside: when to go on at the latest, by `time.monotonic`
         self.abandoned = threading.Event()
-        self.results: queue.SimpleQueue[tuple[object, Any]] = (
-            queue.SimpleQueue()
-        )  # unbounded: a slow listener never holds up the model
+        self.wake: Callable[[], None] = _nothing  # have it go on, if it is aside
+        # unbounded: a slow listener never holds up the model
+        self.results: queue.SimpleQueue[tuple[object, Any]] = queue.SimpleQueue()
+        self.put = self.results.put if items is None else items.put
 
     def cancel(self) -> bool:
         """Set the caller's event; False without one."""
@@ -40,8 +70,37 @@ class Task:
             self._cancel.set()
         return self._cancel is not None
 
+    def let_go(self) -> None:
+        """It has ended: nothing that it worked with is held any longer."""
+        self.items, self.work, self.ended, self.wake = iter(()), lambda keep_going: iter(()), _nothing, _nothing
+
+    @property
+    def watched(self) -> bool:
+        """Whether it can be cancelled without a word to the worker."""
+        return self._cancel is not None
+
     def wanted(self) -> bool:
         return not (self.abandoned.is_set() or (self._cancel is not None and self._cancel.is_set()))
+
+
+class AsyncItems:
+    """Where the items of a request go that an event loop waits for; iterate over them there."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop):
+        self._loop, self._items = loop, asyncio.Queue[tuple[object, Any]]()
+
+    def put(self, item: tuple[object, Any]) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed, and nobody waits any more
+            self._loop.call_soon_threadsafe(self._items.put_nowait, item)
+
+    def __aiter__(self) -> AsyncItems:
+        return self
+
+    async def __anext__(self) -> Any:
+        kind, value = await self._items.get()
+        if kind is not _END:
+            return value
+        raise value or StopAsyncIteration
 
 
 class Results:
@@ -86,7 +145,8 @@ class Results:
 
     def close(self) -> None:
         self._request.abandoned.set()
-        self._request.results.put((_END, None))  # whoever waits for an item waits no longer
+        self._request.put((_END, None))  # whoever waits for an item waits no longer
+        self._request.wake()
 
     __del__ = close
 
@@ -95,18 +155,27 @@ class Worker:
     def __init__(self, name: str = "s2mlx"):
         self._closing = threading.Event()
         self._requests: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+        self._aside: list[Task] = []  # those that wait, the longest first
         self._lock = threading.Lock()
         self._process = os.getpid()
         # a daemon, so that a process that forgets to close still ends
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self._thread.start()
 
-    def stream(self, work: Callable[[KeepGoing], Iterator[Any]], cancel: threading.Event | None = None) -> Results:
+    def stream(
+        self,
+        work: Callable[[KeepGoing], Iterator[Any]],
+        cancel: threading.Event | None = None,
+        ended: Callable[[], None] = _nothing,
+        items: AsyncItems | None = None,
+    ) -> Results:
         """Queue `work(keep_going)`, a generator function; returns its items. `keep_going()` turns False when the caller
-        cancels, stops listening, or the worker closes: the work then ends by itself."""
+        cancels, stops listening, or the worker closes: the work then ends by itself. ended: as for `Task`. items: they
+        take what the results would."""
         _refuse_in_a_child_of(self._process)
         _refuse_on(self._thread)
-        request = Task(work, cancel)
+        request = Task(work, cancel, ended, items)
+        request.wake = lambda: self._requests.put(request)
         with self._lock:
             if self._closing.is_set():
                 raise Closed("the synthesizer is closed")
@@ -132,25 +201,64 @@ class Worker:
         return not self._thread.is_alive()
 
     def _serve(self) -> None:
-        while (request := self._requests.get()) is not None:
-            request.results.put((_END, self._run(request)))
+        while (request := self._next()) is not None:
+            self._run(request)
             request = None  # while waiting for the next one, this one's model is not held
+        for request in self._aside:
+            self._run(request)  # which ends it, as nothing is wanted any more
         while not self._requests.empty():
             request = self._requests.get()
-            if request is not None:
-                request.results.put((_END, Closed("the synthesizer was closed")))
+            if request is not None and request.items is None:
+                self._end(request, Closed("the synthesizer was closed"))
         self._last()
 
-    def _run(self, request: Task) -> BaseException | None:
-        """Serve one request; what it raised, if anything. The worker itself survives every fault."""
-        if self._closing.is_set():
-            return Closed("the synthesizer was closed")
+    def _next(self) -> Task | None:
+        """The next request to be served, a new one or one that was aside; None at the end."""
+        while True:
+            request = None
+            due = min((one.due for one in self._aside), default=math.inf)
+            patience = POLL if any(one.watched for one in self._aside) else math.inf
+            wait = min(patience, max(0.0, due - time.monotonic()))
+            try:
+                request = self._requests.get(timeout=None if wait == math.inf else wait)
+                if request is None:
+                    return None
+            except queue.Empty:
+                now = time.monotonic()
+                request = next((one for one in self._aside if one.due <= now or not one.wanted()), None)
+            if request is not None and (request.items is None or request in self._aside):
+                if request in self._aside:
+                    self._aside.remove(request)
+                return request
+
+    def _run(self, request: Task) -> None:
+        """Serve one request until it ends or steps aside. The worker itself survives every fault."""
+        if self._closing.is_set() and request.items is None:
+            return self._end(request, Closed("the synthesizer was closed"))
         try:
-            for item in request.work(lambda: request.wanted() and not self._closing.is_set()):
-                request.results.put((None, item))
+            if request.items is None:
+                request.items = request.work(lambda: request.wanted() and not self._closing.is_set())
+            for item in request.items:
+                if isinstance(item, Aside) and not self._closing.is_set():
+                    self._put_aside(request, item)
+                    return None
+                if not isinstance(item, Aside):
+                    request.put((None, item))
         except BaseException as fault:  # handed to the caller, who raises it
-            return _out_of_memory(fault) or fault
-        return Closed("the synthesizer was closed") if self._closing.is_set() else None
+            return self._end(request, _out_of_memory(fault) or fault)
+        return self._end(request, Closed("the synthesizer was closed") if self._closing.is_set() else None)
+
+    def _put_aside(self, request: Task, until: Aside) -> None:
+        request.due = math.inf if until.seconds is None else time.monotonic() + until.seconds
+        self._aside.append(request)
+        until.subscribe(request.wake)
+        if not request.wanted():  # its caller left just now
+            request.wake()
+
+    def _end(self, request: Task, fault: BaseException | None) -> None:
+        request.put((_END, fault))
+        request.ended()
+        request.let_go()
 
 
 def _refuse_in_a_child_of(process: int) -> None:

@@ -12,11 +12,13 @@ import numpy as np
 from ..networks.load import Model, load_model
 from ..options import DEFAULT_BATCH, Options
 from ..results import AudioChunk
+from ..speech_input import SpeechInput
 from ..text.marks import SPEAKER_TAG, TAG
 from ..text.words import has_words
 from ..voices.voice import Voice
 from ..weights.storage import machine_memory
-from ..worker import Closed
+from ..worker import Aside, Closed
+from .pass_source import ArrivingPasses, PassSource
 from .passes import plan_passes
 from .prefix_cache import PrefixCache
 from .reference import References
@@ -39,20 +41,29 @@ class Engine:
 
     def speak(
         self,
-        text: str,
+        text: str | SpeechInput,
         voices: list[Voice],
         options: Options,
         seed: int,
         keep_going: Callable[[], bool],
         lead: Callable[[], float] | None = None,
-    ) -> Iterator[AudioChunk]:
+    ) -> Iterator[AudioChunk | Aside]:
         """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says."""
-        passes = plan_passes(text, self.model.config.pass_seconds, self._can_say)
-        voices = [self.references.fit(voice) for voice in voices]
-        run = RequestRun(
-            self.model, self.prefixes, voices, options, seed, keep_going, lead, len(passes), default_batch(self.model)
-        )
-        return run.chunks(passes)
+        source = self._passes(text)
+        try:
+            voices = [self.references.fit(voice) for voice in voices]
+            run = RequestRun(
+                self.model, self.prefixes, voices, options, seed, keep_going, lead, source, default_batch(self.model)
+            )
+            yield from run.chunks()
+        finally:
+            source.leave()
+
+    def _passes(self, text: str | SpeechInput) -> PassSource:
+        seconds = self.model.config.pass_seconds
+        if isinstance(text, str):
+            return PassSource(plan_passes(text, seconds, self._can_say))
+        return ArrivingPasses(text, seconds, self._can_say)
 
     def _can_say(self, words: str) -> bool:
         """Whether anything of a pass is heard; without a word the model would speak those of its voice's clip."""

@@ -19,7 +19,8 @@ MakeChunk = Callable[[PlannedPass, np.ndarray, np.ndarray, str | None], AudioChu
 
 
 class PassSound:
-    """lead: seconds of sound the listener still has, see `Schedule`. chunk: numbers and counts what is given out."""
+    """lead: seconds of sound the listener still has, see `Schedule`. chunk: numbers and counts what is given out.
+    pause_after: asked when the pass has ended, whether a pause follows."""
 
     def __init__(
         self,
@@ -28,12 +29,13 @@ class PassSound:
         options: Options,
         lead: Callable[[], float] | None,
         chunk: MakeChunk,
+        pause_after: Callable[[PlannedPass], bool],
     ):
         sizes = codec.config
         self._planned, self._chunk, self._books = planned, chunk, sizes.num_codebooks
         self._stream, self._schedule = codec.stream(), Schedule(sizes.frame_samples / sizes.sample_rate, lead)
         self._stretch = TimeStretch(options.rate, sizes.sample_rate)
-        self._pause = sizes.sample_rate * options.pause_ms // 1000 if planned.pause_after else 0
+        self._pause, self._pause_after = sizes.sample_rate * options.pause_ms // 1000, pause_after
         self._waiting: list[np.ndarray] = []
 
     def take(self, frame: Frame) -> Iterator[AudioChunk]:
@@ -56,7 +58,9 @@ class PassSound:
             codes.append(self._first(largest_piece(len(self._waiting))))
             samples.append(self._decode(codes[-1]))
         if reason != CANCELLED:
-            samples += [self._stretch.finish(), np.zeros(self._pause, np.float32)]
+            samples.append(self._stretch.finish())
+            if self._pause_after(self._planned):
+                samples.append(np.zeros(self._pause, np.float32))
         return self._chunk(self._planned, np.concatenate(codes, axis=1), np.concatenate(samples), reason)
 
     def _decode(self, codes: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ from ..text.words import has_words
 
 # The seed of pass i is the request's plus i times this (2^64 / golden ratio): far apart, and pass 0 keeps its own.
 _SEED_STRIDE = 0x9E3779B97F4A7C15
+NOTHING_TO_SAY = "there is nothing to say: the text has no words that this model can speak"
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,6 @@ def plan_passes(text: str, max_seconds: float = 30.0, can_say: Callable[[str], b
         begin = places[span.begin] if span.begin else 0
         passes.append(PlannedPass(len(passes), words, (begin, places[span.end]), span.pause_after, span.speaker))
     if not passes:
-        raise UsageError("there is nothing to say: the text has no words that this model can speak")
+        raise UsageError(NOTHING_TO_SAY)
     passes[-1] = replace(passes[-1], pause_after=False)
     return passes

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 
 import mlx.core as mx
 import numpy as np
@@ -23,13 +23,14 @@ from ..networks.load import Model
 from ..options import Options, Sampling
 from ..results import CANCELLED, AudioChunk, Stats
 from ..voices.voice import Voice
+from ..worker import POLL, Aside
 from .conversation import Conversation
 from .pass_sound import PassSound
+from .pass_source import PassSource
 from .passes import PlannedPass
 from .prefix_cache import PrefixCache
 from .prompt import Prompt, frame_columns
 
-POLL = 0.05  # seconds
 COMFORTABLE_LEAD = 4.0  # seconds of sound ahead of the listener
 MOST_LEAD = 600.0  # so far ahead, the model waits: a book would fill the memory, and is for nobody once it is stopped
 
@@ -46,11 +47,11 @@ class RequestRun:
         seed: int,
         keep_going: Callable[[], bool],
         lead: Callable[[], float] | None,
-        parts: int,
+        source: PassSource,
         default_batch: int,
     ):
         self.model, self.prefixes, self.config, self.codec = model, prefixes, model.config, model.codec
-        self.options, self.seed, self.parts, self.default_batch = options, seed, parts, default_batch
+        self.options, self.seed, self.source, self.default_batch = options, seed, source, default_batch
         self.conversation = Conversation(model, voices, options)
         self.lead, self._wanted = lead, keep_going
         self.seen: tuple[np.ndarray, KVCache] | None = None  # columns of the last turn, and the cache that has them
@@ -59,13 +60,25 @@ class RequestRun:
         self.prefill_seconds, self.prompt_tokens, self.frames, self.samples = 0.0, 0, 0, 0
         mx.reset_peak_memory()
 
-    def chunks(self, passes: list[PlannedPass]) -> Iterator[AudioChunk]:
-        dialogue = any(p.speaker is not None for p in passes)
-        while passes:
-            if not dialogue and self.conversation.voices and len(passes) > 1 and self.width() > 1:
-                yield from self._together(passes)
+    def chunks(self) -> Iterator[AudioChunk | Aside]:
+        """All of the request; an `Aside` while its text is still being written."""
+        source, borrowed = self.source, None
+        while True:
+            while (wait := source.hurry()) is not None:
+                yield from self._aside(wait)
+                if not self._wanted():
+                    yield self._nothing_more()
+                    return
+            if not source.known:
                 return
-            planned = passes.pop(0)
+            if borrowed and not source.dialogue:
+                self.conversation.borrow_voice(*borrowed, list(source.known))
+            borrowed = None
+            if not source.dialogue and self.conversation.voices and len(source.known) > 1 and self.width() > 1:
+                if (yield from self._together()):
+                    continue
+                return
+            planned = source.known.popleft()
             spoken, reason = [], None
             for chunk in self._alone(planned):
                 spoken.append(chunk.codes)
@@ -74,10 +87,21 @@ class RequestRun:
             if reason == CANCELLED:
                 return
             codes = np.concatenate(spoken, axis=1)
-            if dialogue and self.config.dialogue:
+            if source.dialogue and self.config.dialogue:
                 self.conversation.remember(planned.text, codes)
-            elif not dialogue and not self.conversation.voices and passes and codes.shape[1]:
-                self.conversation.borrow_voice(planned.text, codes, passes)
+            elif not source.dialogue and not self.conversation.voices and codes.shape[1]:
+                borrowed = planned.text, codes  # of the pass that follows, if one does
+
+    def _aside(self, wait: Aside) -> Iterator[Aside]:
+        began = time.perf_counter()
+        yield wait
+        self.began += time.perf_counter() - began  # the model's figures count its own time
+
+    def _nothing_more(self) -> AudioChunk:
+        """Cancelled while there was nothing to speak."""
+        place = self.source.place
+        planned = PlannedPass(self.source.parts, "", (place, place), False, None)
+        return self._sound(planned).last(CANCELLED)
 
     def _alone(self, planned: PlannedPass) -> Iterator[AudioChunk]:
         """One pass after the other: for a dialogue, for the first sound, or where nothing is won by a batch."""
@@ -104,23 +128,30 @@ class RequestRun:
             yield from piece.take(frame)
         self.seen = np.concatenate(columns, axis=1), cache
 
-    def _together(self, passes: list[PlannedPass]) -> Iterator[AudioChunk]:
-        """Several passes share each read of the weights; what they say is given out in order."""
+    def _together(self) -> Generator[AudioChunk, None, bool]:
+        """Several passes share each read of the weights; what they say is given out in order. False: cancelled."""
         began = time.perf_counter()
-        prompt, limit = self.conversation.prompt(passes[0])
+        known = self.source.known
+        prompt, limit = self.conversation.prompt(known[0])
         prefix = self._prefix(prompt)
         self.prefill_seconds += time.perf_counter() - began
         if prefix is None:
-            yield self._sound(passes[0]).last(CANCELLED)
-            return
+            yield self._sound(known[0]).last(CANCELLED)
+            return False
         begun: deque[tuple[PassSound, deque[Frame]]] = deque()  # passes and their frames, the first is being given out
         current = 0  # its number
 
         def requests() -> Iterator[Generation]:  # each when there is room for it: a book has thousands
-            for i, planned in enumerate(passes):
+            first = True
+            while known:
+                planned = known.popleft()
                 begun.append((self._sound(planned), deque()))
-                own = (prompt, limit) if i == 0 else self.conversation.prompt(planned)
+                own = (prompt, limit) if first else self.conversation.prompt(planned)
+                first = False
                 yield self._request(planned, *own, prompt.reference_end)
+                self.source.look()
+                if self.source.dialogue:  # its first speaker: what follows is spoken turn by turn
+                    return
 
         for number, frame in generate_batch(
             self.model.dual_ar,
@@ -140,9 +171,10 @@ class RequestRun:
                     current += 1
                 if frame.finish_reason == CANCELLED:
                     yield from self._finished(begun)
-                    return
-        if begun or current < len(passes):  # cancelled before this pass gave a frame
-            yield (begun[0][0] if begun else self._sound(passes[current])).last(CANCELLED)
+                    return False
+        if begun:  # cancelled before this pass gave a frame
+            yield begun[0][0].last(CANCELLED)
+        return not begun
 
     def _finished(self, begun: Iterable[tuple[PassSound, deque[Frame]]]) -> Iterator[AudioChunk]:
         """After a cancel, the passes that had ended while an earlier one had not: what is finished is kept. A listener
@@ -168,7 +200,7 @@ class RequestRun:
         return going
 
     def _sound(self, planned: PlannedPass) -> PassSound:
-        return PassSound(planned, self.codec, self.options, self.lead, self.chunk)
+        return PassSound(planned, self.codec, self.options, self.lead, self.chunk, self.source.pause_after)
 
     def _sampling(self) -> Sampling:
         return self.options.sampling(self.config.sampling)
@@ -221,4 +253,6 @@ class RequestRun:
             self.prompt_tokens,
             mx.get_peak_memory(),
         )
-        return AudioChunk(samples, rate, codes, planned.index, self.parts, planned.span, stats, reason)
+        return AudioChunk(
+            samples, rate, codes, planned.index, self.source.parts, planned.span, stats, reason, planned.text
+        )

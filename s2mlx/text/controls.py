@@ -22,6 +22,18 @@ _SEQUENCE = re.compile(
     """,
     re.VERBOSE,
 )
+# The same where it may go on behind the end, and half of a line end.
+_OPEN = re.compile(
+    r"""
+    (?: \x1b (?: \] [^\x07\x1b\x9c\n\r]* \x1b? | [PX^_] [^\x1b\x9c]* \x1b? | \[ [0-?]* [\ -/]* | [\ -/]* )?
+      | \x9d [^\x07\x1b\x90-\x9f\n\r]* \x1b?
+      | [\x90\x98\x9e\x9f] [^\x1b\x90-\x9f\n\r]* \x1b?
+      | \x9b [0-?]* [\ -/]*
+      | \r
+    ) \Z""",
+    re.VERBOSE,
+)
+_LONGEST_OPEN = 4096  # characters: what is longer ends, if at all, where nobody waits for it
 _BREAKS = "\x0b\x0c\x85"  # the next line or page begins
 _SEPARATORS = "\x1c\x1d\x1e\x1f"
 _MOVES = frozenset("ABCDEFGHIZ`adef")  # what ends a CSI that moves the cursor: what stands behind is another word
@@ -39,10 +51,40 @@ def clean_with_places(text: str) -> tuple[str, Sequence[int]]:
         return text, range(len(text) + 1)
     kept: list[str] = []
     places: list[int] = []
+    _keep(text, 0, kept, places)
+    return "".join(kept), [*places, len(text)]
+
+
+class Cleaner:
+    """The same for a text that comes in pieces: what may be half a control sequence is kept for the next one."""
+
+    def __init__(self) -> None:
+        self._held, self.came = "", 0  # characters that were taken in, the held ones left out
+
+    def cut_back(self, came: int) -> None:
+        """Only so many characters of the text remain."""
+        self._held, self.came = "", came
+
+    @property
+    def holds(self) -> bool:
+        return bool(self._held)
+
+    def add(self, text: str, kept: list[str], places: list[int], last: bool = False) -> None:
+        """Put the clean characters behind those in `kept`, which backspaces may take away, and their places in the
+        text behind those in `places`. last: nothing follows."""
+        text = self._held + text
+        begun = None if last else _OPEN.search(text, max(0, len(text) - _LONGEST_OPEN))
+        end = len(text) if begun is None else begun.start()
+        self._held = text[end:]
+        _keep(text[:end], self.came, kept, places)
+        self.came += end
+
+
+def _keep(text: str, offset: int, kept: list[str], places: list[int]) -> None:
     last = 0
     for found in _SEQUENCE.finditer(text):
         kept += text[last : found.start()]
-        places += range(last, found.start())
+        places += range(offset + last, offset + found.start())
         last = found.end()
         if found.group() == "\b":  # a manual page's bold and underlined letters are struck twice
             if kept and kept[-1] not in "\n\r\t":
@@ -50,10 +92,9 @@ def clean_with_places(text: str) -> tuple[str, Sequence[int]]:
                 places.pop()
         elif stands_for := _left(found.group()):
             kept.append(stands_for)
-            places.append(found.start())
+            places.append(offset + found.start())
     kept += text[last:]
-    places += range(last, len(text) + 1)
-    return "".join(kept), places
+    places += range(offset + last, offset + len(text))
 
 
 def _left(sequence: str) -> str:

@@ -99,8 +99,13 @@ def _pause(name: str) -> float:
 
 def cumulative_seconds(text: str) -> array:
     """Seconds up to each character, float64 [len(text) + 1]: a span takes c[end] - c[begin]."""
-    total, in_pause = 0.0, False
-    sums = array("d", [0.0])
+    return running_seconds(text, 0.0, False)[0]
+
+
+def running_seconds(text: str, total: float, in_pause: bool) -> tuple[array, bytearray]:
+    """The same for a text that continues one of `total` seconds, which ended in a pause or not; and before each
+    character whether there is a pause, [len(text) + 1]."""
+    sums, pauses = array("d", [total]), bytearray([in_pause])
     tags = {tag.start(): tag for tag in TAG.finditer(text)}
     skip_to = 0
     for at, character in enumerate(text):
@@ -115,7 +120,8 @@ def cumulative_seconds(text: str) -> array:
                 total += seconds
             in_pause = pause
         sums.append(total)
-    return sums
+        pauses.append(in_pause)
+    return sums, pauses
 
 
 @functools.lru_cache(maxsize=8192)

@@ -67,11 +67,15 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     return list(zip(places, places[1:])) if text else []
 
 
-def sentence_breaks(text: str) -> dict[int, Strength]:
-    """Places inside the text where a sentence or paragraph begins, each SENTENCE or PARAGRAPH."""
+def sentence_breaks(text: str, begin: int = 0, has_capitals: bool | None = None) -> dict[int, Strength]:
+    """Places inside the text where a sentence or paragraph begins, each SENTENCE or PARAGRAPH.
+
+    begin: a break that was found before, from where on they are wanted; what stands before it is looked back at.
+    has_capitals: whether there are any, if more than this text is known of the whole."""
     inside = inside_tags(text)
     # Text without capitals (chats, transcripts) tells nothing by a small letter after a full stop.
-    has_capitals = any(c.isupper() for c in text)
+    if has_capitals is None:
+        has_capitals = any(c.isupper() for c in text)
     found: dict[int, Strength] = {}
     for line in _LINE_END.finditer(text):
         if len(_NEWLINES.findall(line.group())) > 1:
@@ -84,8 +88,10 @@ def sentence_breaks(text: str) -> dict[int, Strength]:
             found.setdefault(at, Strength.SENTENCE)
     for tag in SPEAKER_TAG.finditer(text):
         found[tag.start()] = Strength.PARAGRAPH
-    usable = {at: how for at, how in found.items() if 0 < at < len(text) and not inside[at] and not clings(text, at)}
-    return _with_words(text, usable)
+    usable = {
+        at: how for at, how in found.items() if begin < at < len(text) and not inside[at] and not clings(text, at)
+    }
+    return _with_words(text, usable, begin)
 
 
 def clings(text: str, at: int) -> bool:
@@ -95,10 +101,10 @@ def clings(text: str, at: int) -> bool:
     return joined or _CLINGS.match(text, at) is not None or text[at - 1 : at + 1] == "\r\n"
 
 
-def _with_words(text: str, breaks: dict[int, Strength]) -> dict[int, Strength]:
+def _with_words(text: str, breaks: dict[int, Strength], begin: int) -> dict[int, Strength]:
     """Without the breaks that would leave a sentence of punctuation, or of tags, alone."""
     kept: dict[int, Strength] = {}
-    begin = last = 0
+    last = begin
     tagged = False
     for at in [*sorted(breaks), len(text)]:
         silent = not has_words(text[last:at], tags=False)  # and so is [begin, last)

@@ -8,16 +8,17 @@ a reader sees. A `[tag]` stays with the words behind it.
 from __future__ import annotations
 
 import math
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import regex
 
 from ..errors import UsageError
 from .clauses import clause_starts, phrase_starts
 from .marks import SPEAKER_TAG, TAG, inside_tags, spell_speakers
-from .pace import cumulative_seconds
+from .pace import running_seconds
 from .sentences import Strength, clings, sentence_breaks
 from .words import has_words
 
@@ -69,14 +70,14 @@ class Span:
         return f"<|speaker:{self.speaker}|>{words}"
 
 
-def split_turns(text: str) -> list[Span]:
+def split_turns(text: str, begin: int = 0, speaker: int | None = None) -> list[Span]:
     """One span for each `<|speaker:N|>` tag and one for what precedes the first.
 
-    A turn without words joins the next one (the last the one before): nothing of the text is lost."""
+    A turn without words joins the next one (the last the one before): nothing of the text is lost. begin: where to
+    begin, amid the turn of `speaker`."""
     spans: list[Span] = []
-    begin = last = 0
-    speaker = None
-    tags = [(tag.start(), int(tag[1])) for tag in SPEAKER_TAG.finditer(text)]
+    last = begin
+    tags = [(tag.start(), int(tag[1])) for tag in SPEAKER_TAG.finditer(text, begin)]
     for at, named in [*tags, (len(text), None)]:
         if has_words(text[last:at]):  # nothing in [begin, last) has
             spans.append(Span(begin, at, at < len(text), speaker))
@@ -85,7 +86,7 @@ def split_turns(text: str) -> list[Span]:
             last, speaker = at, named
     if begin < len(text):  # an end without words
         if not spans:
-            return [Span(0, len(text), False, speaker)]
+            return [Span(begin, len(text), False, speaker)]
         spans[-1] = replace(spans[-1], end=len(text), pause_after=False)
     return spans
 
@@ -97,43 +98,126 @@ def split_passes(text: str, max_seconds: float = 30.0) -> list[Span]:
     """
     if not 0 < max_seconds < math.inf:
         raise UsageError(f"max_seconds must be above 0, not {max_seconds!r}")
-    plan = _Plan(text, max_seconds)
-    spans: list[Span] = []
-    for turn in split_turns(text):
-        places = plan.breaks(turn.begin, turn.end)
-        for begin, end in zip([turn.begin, *places], [*places, turn.end]):
-            pause = turn.pause_after if end == turn.end else plan.strength(end) >= Strength.SENTENCE
-            spans.append(Span(begin, end, pause, turn.speaker))
-    return spans
+    plan = CutPlan(text, max_seconds)
+    return [span for turn in split_turns(text) for span in plan.spans(turn)]
 
 
-class _Plan:
-    """The places where one text may be cut, found as they are needed."""
+@dataclass(frozen=True)
+class Before:
+    """What the plan of a text takes from the text that it continues, which ends where a sentence does.
 
-    def __init__(self, text: str, max_seconds: float):
-        self._text, self._limit = text, max_seconds
-        self._seconds = cumulative_seconds(text)
-        self._inside = inside_tags(text)
-        self._tag_ends = [tag.end() for tag in TAG.finditer(text)]
-        self._strength = sentence_breaks(text)
+    text: the last of that, to be looked back at. seconds: up to each of its characters and its end, of all that came
+    before; in_pause: whether it ends in a pause. cost: of the best way to cut its last turn up to here. speaker: whose
+    turn that is.
+    """
+
+    text: str = ""
+    seconds: array = field(default_factory=lambda: array("d", [0.0]))
+    in_pause: bool = False
+    cost: float = 0.0
+    speaker: int | None = None
+
+
+class CutPlan:
+    """The places where one text may be cut, found as they are needed.
+
+    before: what it continues; places are then counted from the beginning of `before.text`. sentences: its sentence
+    breaks, if they were found already.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        max_seconds: float,
+        before: Before | None = None,
+        sentences: dict[int, Strength] | None = None,
+    ):
+        before = before or Before()
+        self._begin, self._begin_cost = len(before.text), before.cost
+        self._text, self._limit = before.text + text, max_seconds
+        seconds, self.pauses = running_seconds(text, before.seconds[-1], before.in_pause)
+        self.seconds = before.seconds[:-1] + seconds
+        self._inside = inside_tags(self._text)
+        self._tag_ends = [tag.end() for tag in TAG.finditer(self._text)]
+        self._strength = sentence_breaks(self._text, self._begin) if sentences is None else sentences
         self._sentences = sorted(self._strength)
 
     def strength(self, at: int) -> Strength:
         return self._strength.get(at, Strength.GRAPHEME)
 
+    def spans(self, turn: Span) -> list[Span]:
+        """A turn of which the end is known, cut."""
+        return self._cut(turn, self.breaks(turn.begin, turn.end))
+
+    def certain_spans(self, turn: Span, known: int) -> tuple[list[Span], float]:
+        """The first spans of a turn of which only the sentences up to `known` are certain, as far as they are the same
+        whatever follows; and the cost up to the end of the last, which is that of a sentence.
+
+        Whatever follows is reached from a place within one pass of the last certain sentence's end: where the best ways
+        to all of these go through one place, the best way to any end does."""
+        ends = [at for at in self._sentences if turn.begin < at <= known]
+        if not ends:
+            return [], 0.0
+        places, best, origin = self._ways(turn.begin, ends[-1], _COST[self.strength(ends[-1])])
+        open_ways = {j for j in range(len(places)) if self._length(places[j], places[-1]) <= self._limit}
+        open_ways.add(len(places) - 1)
+        while len(open_ways) > 1:
+            last = max(open_ways)
+            open_ways.remove(last)
+            open_ways.add(origin[last])
+        [j] = open_ways
+        while j and self.strength(places[j]) < Strength.SENTENCE:
+            j = origin[j]
+        chosen, cost = [], best[j]
+        while j:
+            chosen.append(places[j])
+            j = origin[j]
+        return self._cut(turn, chosen[::-1])[:-1], cost
+
+    def last_clause(self, end: int) -> int:
+        """The last place, up to `end`, where a clause ends; 0 without any."""
+        places = [m.end() for m in _CLAUSE.finditer(self._text) if 0 < m.end() <= end]
+        usable = (
+            at
+            for at in reversed(places)
+            if not (self._inside[at] or clings(self._text, at) or self._after_short_word(at) or self._behind_tag(at))
+        )
+        return next(usable, 0)
+
+    def _cut(self, turn: Span, places: list[int]) -> list[Span]:
+        return [
+            Span(
+                begin,
+                end,
+                turn.pause_after if end == turn.end else self.strength(end) >= Strength.SENTENCE,
+                turn.speaker,
+            )
+            for begin, end in zip([turn.begin, *places], [*places, turn.end])
+        ]
+
     def _length(self, begin: int, end: int) -> float:
-        return self._seconds[end] - self._seconds[begin]
+        return self.seconds[end] - self.seconds[begin]
 
     def _sentence_ends(self, begin: int, end: int) -> list[int]:
         return self._sentences[bisect_right(self._sentences, begin) : bisect_left(self._sentences, end)]
 
     def breaks(self, begin: int, end: int) -> list[int]:
-        """Where [begin, end) is cut into passes: the cheapest way, found from left to right."""
+        """Where [begin, end) is cut into passes: the cheapest way."""
+        places, _, origin = self._ways(begin, end, 0.0)
+        chosen, j = [], origin[-1]
+        while j:
+            chosen.append(places[j])
+            j = origin[j]
+        return chosen[::-1]
+
+    def _ways(self, begin: int, end: int, end_cost: float) -> tuple[list[int], list[float], list[int]]:
+        """The places where [begin, end) may be cut, both ends with them; what the best way to each costs, and where it
+        comes from: found from left to right."""
         places = [begin, *self._places(begin, end), end]
-        best = [0.0] + [math.inf] * (len(places) - 1)
+        best = [self._begin_cost if begin == self._begin else 0.0] + [math.inf] * (len(places) - 1)
         origin = [0] * len(places)
         for j in range(1, len(places)):
-            cut = _COST[self.strength(places[j])] if j < len(places) - 1 else 0.0
+            cut = _COST[self.strength(places[j])] if j < len(places) - 1 else end_cost
             for i in range(j - 1, -1, -1):
                 fill = self._length(places[i], places[j]) / self._limit
                 if fill > 1.0 and i < j - 1:
@@ -141,11 +225,7 @@ class _Plan:
                 cost = best[i] + (1.0 - min(fill, 1.0)) ** 2 + cut
                 if cost < best[j]:
                     best[j], origin[j] = cost, i
-        chosen, j = [], origin[-1]
-        while j:
-            chosen.append(places[j])
-            j = origin[j]
-        return chosen[::-1]
+        return places, best, origin
 
     def _places(self, begin: int, end: int) -> Iterable[int]:
         """Breaks to choose from: sentence ends, and weaker ones inside what is longer than a pass."""
