@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -14,10 +15,16 @@ from collections.abc import Callable, Iterable, Iterator
 from ..errors import S2Error
 
 
-def run(module: str, job: dict) -> Iterator[dict]:
-    """Run `python -m module` on a job; what it finds, as it comes. `S2Error` with its last word if it fails."""
+def run(module: str, job: dict, variables: dict[str, str] | None = None) -> Iterator[dict]:
+    """Run `python -m module` on a job; what it finds, as it comes. `S2Error` with its last word if it fails.
+
+    variables: of its environment, beside ours."""
     with subprocess.Popen(
-        [sys.executable, "-m", module, json.dumps(job)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", module, json.dumps(job)],
+        env={**os.environ, **(variables or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as process:
         assert process.stdout is not None and process.stderr is not None  # pipes, as asked
         for line in process.stdout:

@@ -34,6 +34,7 @@ COMMANDS = {
     "convert": "checkpoint folder or GGUF -> GGUF of another type, or MLX folder",
     "download": "fetch a model into the shared Hugging Face cache",
     "bench": "measure a model on this machine",
+    "doctor": "what works on this machine, every kernel included",
     "serve": "an OpenAI-compatible speech server",
     "tui": "the terminal app",
     "completion": "completion of these words in bash, zsh or fish",
