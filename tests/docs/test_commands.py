@@ -41,13 +41,9 @@ def lacks(words) -> str | None:
         return {"tui": "a terminal", "record": "a microphone", "serve": "a client", "download": "the network"}.get(
             words[0], "sound devices"
         )
-<<<<<<< HEAD
     if words[0] in ("ask", "direct"):
         return "a language model"
-    if words[0] == "bench" and not (args.chips or args.files):
-=======
     if words[0] == "doctor" or words[0] == "bench" and not (args.chips or args.files):
->>>>>>> cb7d9d8 (s2mlx doctor says what works on this machine: every kernel against plain MLX, formats, pace, a frame, sound, disk)
         return "minutes"
     if BIG & set(words):
         return "a model of gigabytes"

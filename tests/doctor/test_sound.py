@@ -1,6 +1,7 @@
 """Loudspeakers, microphones, converters and folders in every state: what is said of them."""
 
 import os
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from s2mlx.audio import foreign
 from s2mlx.doctor.checks import converter, folders, sound, speaking
 from s2mlx.doctor.finding import BAD, GOOD, NOTE
-from s2mlx.errors import AudioError, DeviceError
+from s2mlx.errors import AudioError, DeviceError, EarError
 
 from ..audio.simulated import MICROPHONE, SPEAKER, Microphone, Room, System
 
@@ -90,6 +91,25 @@ def test_the_bundled_voice_is_judged_by_its_sound():
     assert "silent" in speaking.wrong(0 * said, said, rate)
     assert "other sound" in speaking.wrong(said, said[:-1], rate)
     assert "other sound" in speaking.wrong(said, -said, rate)
+
+
+def listener(says):
+    heard = SimpleNamespace(text=says)
+    return lambda: SimpleNamespace(name="moonshine", hear=lambda *_: heard, close=lambda: None)
+
+
+def test_what_an_ear_hears(monkeypatch):
+    monkeypatch.setattr(speaking, "find_ear", listener("The boat went out in the warning."))
+    line = speaking.recognized(tone(), 44100)
+    assert line.state == GOOD and "6 of 7 words" in line.text
+    monkeypatch.setattr(speaking, "find_ear", listener("Thank you."))
+    assert speaking.recognized(tone(), 44100).state == BAD
+
+    def nobody():
+        raise EarError("no recognizer is installed")
+
+    monkeypatch.setattr(speaking, "find_ear", nobody)
+    assert speaking.recognized(tone(), 44100).state == NOTE
 
 
 def copying(folder, name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from ... import device
 from ...kernels.blocks import FORMATS
@@ -47,7 +48,14 @@ def family(name: str, cases: Iterable[tuple[str, Work]], end: float) -> Finding:
         if found.fault:
             wrong.append(f"{what}: {found.fault}")
     seconds = time.perf_counter() - began
-    figures = {"family": name, "tried": tried, "skipped": skipped, "worst": worst, "seconds": seconds, "wrong": wrong}
+    figures: dict[str, Any] = {
+        "family": name,
+        "tried": tried,
+        "skipped": skipped,
+        "worst": worst,
+        "seconds": seconds,
+        "wrong": wrong,
+    }
     if wrong:
         return bad(f"{name}: {len(wrong)} of {tried} are wrong; {wrong[0]}", _TODO, **figures)
     if skipped:

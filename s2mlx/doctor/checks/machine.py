@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import mlx.core as mx
 
@@ -61,7 +62,9 @@ def on_a_mac() -> Iterator[Finding]:
         return
     info = mx.device_info()
     name = str(info.get("device_name", ""))
-    told = {key: info.get(key) for key in ("architecture", "max_buffer_length", "memory_size", "resource_limit")}
+    told: dict[str, Any] = {
+        key: info.get(key) for key in ("architecture", "max_buffer_length", "memory_size", "resource_limit")
+    }
     if "Paravirtual" in name:
         yield note(
             f"the GPU is a virtual machine's ({name}): our kernels may be left aside, and no speed here tells of a Mac",
@@ -69,7 +72,7 @@ def on_a_mac() -> Iterator[Finding]:
         )
     else:
         yield good(f"MLX computes on the GPU of {name}", **told)
-    resident, wired = gpu_memory(), sysctl("iogpu.wired_limit_mb")
+    resident, wired = gpu_memory() or 0, sysctl("iogpu.wired_limit_mb")
     limit = "the system's own limit" if wired in ("", "0") else f"iogpu.wired_limit_mb is {wired}"
     yield good(f"the GPU may hold {size(resident)} ({limit})", resident=resident, wired_limit_mb=wired)
     try:

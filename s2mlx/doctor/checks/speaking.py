@@ -9,11 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..finding import Finding, bad, good
+from ...errors import EarError
+from ...listen import compare, find_ear
+from ..finding import Finding, bad, good, note
 
 TEXT = "The boat went out in the morning."
 _SECONDS = (1.0, 8.0)  # that this may take to say
 _QUIET = 0.01  # rms
+_MOST_WRONG = 0.5  # of the words
 
 
 def run() -> Iterator[Finding]:
@@ -38,10 +41,30 @@ def run() -> Iterator[Finding]:
         return
     first = audio.stats.first_audio or 0.0
     yield good(
-        f"the bundled voice speaks: {audio.seconds:.1f} s, real-time factor {rtf:.2f}, first sound after {first:.2f} s, "
-        f"loaded in {loading:.1f} s; the file holds what was said",
+        f"the bundled voice speaks: {audio.seconds:.1f} s, real-time factor {rtf:.2f}, loaded in {loading:.1f} s, "
+        f"first sound after {first:.2f} s; the file holds what was said",
         rtf=rtf, first_audio=first, loading=loading, frames=int(audio.codes.shape[1]), heard=int(heard_codes.shape[1]),
     )  # fmt: skip
+    yield recognized(samples, audio.sample_rate)
+
+
+def recognized(samples: np.ndarray, rate: int) -> Finding:
+    """Whether the ear that is installed hears the sentence: a word may be another, since the voice is small."""
+    try:
+        ear = find_ear()
+    except EarError as fault:
+        return note(f"nobody listened: {fault}")
+    try:
+        heard = ear.hear(samples, rate, "en").text
+    except EarError as fault:
+        return bad(f"the ear: {fault}", "reinstall it, or speak without --check")
+    finally:
+        ear.close()
+    found = compare(TEXT, heard)
+    figures = {"ear": ear.name, "errors": found.errors, "words": found.words}
+    if found.rate > _MOST_WRONG:
+        return bad(f"{ear.name} heard {heard!r} for {TEXT!r}", "listen yourself: s2mlx say it", **figures)
+    return good(f"{ear.name} heard it: {found.words - found.errors} of {found.words} words", **figures)
 
 
 def wrong(spoken: np.ndarray, read: np.ndarray, rate: int) -> str:
