@@ -95,6 +95,11 @@ class SpeechInput:
         return self._written
 
     @property
+    def error(self) -> BaseException | None:
+        """With what its writer failed."""
+        return self._fault
+
+    @property
     def full(self) -> bool:
         """Whether `write` would wait."""
         with self._changed:

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..options import DEFAULT_MAX_FRAMES, Options
-from ..results import CANCELLED, AudioChunk, Pass, Tally, corrected, ended_at_once
-from ..text import clean_text, estimate_seconds, most_frames
+from ..results import CANCELLED, LENGTH, AudioChunk, Pass, Tally, corrected, ended_at_once
+from ..text import estimate_seconds, most_frames, notes
 from .outputs import CodesFile, Destination, open_audio
 from .terminal import Console, seconds
 
 if TYPE_CHECKING:
+    from ..speech_input import SpeechInput
     from ..synthesizer import Synthesizer
     from ..voices import Voice
     from .playing import PlayedOutput
@@ -28,7 +29,9 @@ _OTHER_SEED = "try another --seed, or --min-frames 20"
 class Delivery:
     """Collects what is wanted, then `run`s it."""
 
-    def __init__(self, tts: Synthesizer, text: str, voices: list[Voice], options: Options, console: Console):
+    def __init__(
+        self, tts: Synthesizer, text: str | SpeechInput, voices: list[Voice], options: Options, console: Console
+    ):
         self.seed = secrets.randbits(32) if options.seed is None else options.seed  # drawn here: an interrupt tells it
         self.tts, self.text, self.voices, self.console = tts, text, voices, console
         self.options = options.replace(seed=self.seed)
@@ -38,6 +41,9 @@ class Delivery:
         self._paths: dict[str, str] = {}
         self._plays = False
         self._device: str | None = None
+        self._part, self._part_frames = -1, 0  # the pass that is being spoken
+        self._words: dict[int, str] = {}  # of the passes that ended badly
+        self._noted: set[str] = set()
 
     def write_audio(self, path: str, raw: bool) -> None:
         self._paths["output"] = path
@@ -69,8 +75,15 @@ class Delivery:
             if not kept and (not self.tally.frames or any(output.lead is None for output in sink.outputs)):
                 self.console.note(f"interrupted; nothing was finished, seed {self.seed}")
             raise
-        except BaseException:
-            sink.discard()
+        except BaseException as fault:
+            if isinstance(self.text, str) or fault is not self.text.error:
+                sink.discard()
+                raise
+            sink.keep()  # its writer failed: what was complete is spoken
+            self.console.clear()
+            for output in sink.outputs:
+                if output.kept_seconds:
+                    self.console.note(f"{output.path} holds {seconds(output.kept_seconds)}")
             raise
         finally:
             if self.speaker:
@@ -81,15 +94,18 @@ class Delivery:
         if self._plays:
             from .playing import PlayedOutput
 
-            expected = estimate_seconds(self.text) / self.options.rate
+            expected = self._seconds(self.text) if isinstance(self.text, str) else 0.0
             sink.speaker = self.speaker = PlayedOutput(self.tts.sample_rate, self._device, expected, self.console)
         for make in self._wanted:
             sink.outputs.append(make())
 
     def _generate(self, sink: _Sink) -> None:
         def take(chunk: AudioChunk) -> None:
+            self._look_at(chunk)
             self.tally.add(chunk)
             sink.write(chunk)
+            if self.speaker and chunk.finish_reason and not isinstance(self.text, str):
+                self.speaker.rest()
             self.console.progress(progress_line(self.tally))
 
         # never `say`, which keeps the whole; without a lead nobody listens, and the engine may batch
@@ -108,6 +124,24 @@ class Delivery:
                 sink.write(chunk)
             raise
 
+    def _look_at(self, chunk: AudioChunk) -> None:
+        """What there is to be said of a pass when it begins, and kept of it when it has ended badly."""
+        if chunk.part != self._part:
+            self._part, self._part_frames = chunk.part, 0
+            if not isinstance(self.text, str):
+                for line in notes(chunk.text, self.tts.config):
+                    if line not in self._noted:
+                        self._noted.add(line)
+                        self.console.note(line)
+                if self.speaker:
+                    self.speaker.expect(self._seconds(chunk.text))
+        self._part_frames += chunk.frames
+        if chunk.finish_reason == LENGTH or (chunk.finish_reason and not self._part_frames):
+            self._words.setdefault(chunk.part, chunk.text)
+
+    def _seconds(self, words: str) -> float:
+        return estimate_seconds(words) / self.options.rate
+
     def _correct(self, samples: np.ndarray) -> np.ndarray:
         return corrected(samples, self.tts.sample_rate, self.options)
 
@@ -117,7 +151,7 @@ class Delivery:
             limit, advice = self._limit(cut[0])
             self.console.warn(f"{limit}, not the model, ended the speech{where}; {advice}")
         if silent := [p for p in self.tally.passes if not p.frames]:
-            where = " and ".join(repr(self.text[slice(*p.span)].strip()[:40]) for p in silent[:2])
+            where = " and ".join(repr(self._words[p.index].strip()[:40]) for p in silent[:2])
             self.console.warn(
                 f"the model said nothing for {len(silent)} of {len(self.tally.passes)} passes "
                 f"({where} ...); {_OTHER_SEED}"
@@ -129,7 +163,7 @@ class Delivery:
 
     def _limit(self, cut: Pass) -> tuple[str, str]:
         """What ended a pass that the model did not end, and what to do about it."""
-        words = clean_text(self.text[slice(*cut.span)])
+        words = self._words[cut.index]
         by_length = max(most_frames(words, self.tts.frame_samples / self.tts.sample_rate), self.options.min_frames)
         most = self.options.max_frames or min(by_length, DEFAULT_MAX_FRAMES)
         if cut.frames < most:
@@ -148,7 +182,7 @@ class Delivery:
             "model": self.tts.name,
             "model_path": str(self.tts.path),
             "voice": voice,
-            "text_characters": len(self.text),
+            "text_characters": len(self.text) if isinstance(self.text, str) else self.text.characters,
             **_as_dict(self.tally),
             "load_seconds": load_seconds,
             "played": self.speaker is not None,

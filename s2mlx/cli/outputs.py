@@ -158,7 +158,9 @@ class Stream(Destination):
 
     def write(self, samples: np.ndarray, codes: np.ndarray, ended: bool) -> None:
         self._send(pcm16(samples))
-        self._began = self._began or time.monotonic()
+        now = time.monotonic()
+        if not self._began or self._ahead() < 0:  # a player that ran dry goes on with this piece
+            self._began = now - self._samples / self._rate
         self._samples += len(samples)
 
     @property

@@ -36,6 +36,14 @@ class PlayedOutput:
             self._say_slow(stats, stats.rtf)
         self._player.play(samples)
 
+    def expect(self, seconds: float) -> None:
+        """So long is what is spoken now; the rest of the text is still being written."""
+        self._expected = seconds
+
+    def rest(self) -> None:
+        """Nothing may come for a while: what is there sounds at once, and its end is no gap."""
+        self._player.finish()
+
     def finish(self) -> None:
         """Wait until everything was heard. DeviceError if the device gave up; what it did not play is in a file."""
         self._player.finish()

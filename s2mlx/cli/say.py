@@ -10,10 +10,11 @@ from ..errors import DeviceError, UsageError
 from . import knobs, model, paths, references
 from .parser import Parser, words
 from .terminal import Console
-from .text_input import read_text
+from .text_input import read_text, stdin_is_a_keyboard
 
 _EPILOG = """\
-TEXT words are joined by spaces; without TEXT and -f a pipe on stdin is read. <|speaker:0|>, <|speaker:1|> ... in the
+TEXT words are joined by spaces; without TEXT and -f a pipe on stdin is read, and spoken while it comes. -f - at a
+terminal speaks each line when Enter is pressed. <|speaker:0|>, <|speaker:1|> ... in the
 text change the speaker, bound in order to the -v or --ref given. Without -o the speech is played. The model's own
 temperature, top-p and top-k: s2mlx info.
 
@@ -67,6 +68,12 @@ def configure(parser: Parser) -> None:
     references.add_options(parser)
     option = parser.shared
     option("-f", "--file", metavar="FILE|-", help="read the text from a file, - is stdin")
+    parser.option(
+        "--patience",
+        type=float,
+        metavar="S",
+        help="seconds without text from a pipe after which a clause is spoken; default 1",
+    )
     option(
         "-o",
         "--output",
@@ -95,12 +102,15 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     if args.text and "file" in args.given:
         raise UsageError("TEXT and -f exclude each other")
-    text = read_text(args.text, args.file)
+    text = read_text(args.text, args.file, args.patience)
     options = knobs.options(args)
     play = _check_outputs(args)
     clips = references.check(args, console)
     named = references.load_named(args)
-    references.note_speakers(text, args.voice or args.ref, console)
+    if isinstance(text, str):
+        references.note_speakers(text, args.voice or args.ref, console)
+    elif stdin_is_a_keyboard(args.file):
+        console.live = False  # the line that is being typed stays as it is
     if play:
         _check_device(args)
 
@@ -110,8 +120,9 @@ def run(args: argparse.Namespace, console: Console) -> int:
     began = time.perf_counter()
     with model.open_model(args, console) as tts:
         load_seconds = time.perf_counter() - began
-        for line in notes(text, tts.config):
-            console.note(line)
+        if isinstance(text, str):
+            for line in notes(text, tts.config):
+                console.note(line)
         voices = references.resolve(args, named, clips, tts, console)
         job = Delivery(tts, text, voices, options, console)
         if args.output:

@@ -15,6 +15,14 @@ from ..fakes.synthesizer import by_sentence
 
 
 class Announcing(FakeSynthesizer):
+    announces = False  # each pass of a text that comes slowly, once it is with the command
+
+    def _as_it_comes(self, *request):
+        for chunk in super()._as_it_comes(*request):
+            yield chunk
+            if self.announces:
+                print("spoken", file=sys.stderr, flush=True)
+
     def _chunks(self, *request):
         for number, chunk in enumerate(super()._chunks(*request)):
             yield chunk
@@ -41,7 +49,9 @@ class Playing(FakePlayer):
 if __name__ == "__main__":
     from s2mlx import audio
 
-    s2mlx.load = lambda *args, **kwargs: Announcing(passes=by_sentence, **json.loads(os.environ.get("FAKE", "{}")))
+    fake = json.loads(os.environ.get("FAKE", "{}"))
+    Announcing.announces = fake.pop("announce", 0)
+    s2mlx.load = lambda *args, **kwargs: Announcing(passes=by_sentence, **fake)
     audio.Player = Playing
     audio.find_output = lambda query: None
     sys.exit(main())

@@ -13,6 +13,7 @@ import numpy as np
 
 from s2mlx.config import ModelConfig
 from s2mlx.errors import ModelError
+from s2mlx.request.pass_source import ArrivingPasses
 from s2mlx.request.run import MOST_LEAD
 from s2mlx.results import CANCELLED, STOP, Audio, AudioChunk, Pass, Stats
 from s2mlx.text import estimate_seconds
@@ -158,6 +159,9 @@ class FakeSynthesizer:
 
     def _chunks(self, text, options, cancel, lead, frames):
         stopped = lambda: cancel is not None and cancel.is_set()
+        if not isinstance(text, str):
+            yield from self._as_it_comes(text, options, stopped, lead, frames)
+            return
         spans, seed, done = self.passes(text), 7 if options.seed is None else options.seed, 0
         with self._one:
             sound = self.sound(frames * len(spans))
@@ -166,14 +170,39 @@ class FakeSynthesizer:
                     self._wait(done, stopped, lead)
                     if stopped():
                         self.cancelled.append(text)
-                        yield self._chunk(sound[:0], seed, done, part, spans, CANCELLED)
+                        yield self._chunk(sound[:0], seed, done, part, spans, CANCELLED, text[slice(*spans[part])])
                         return
                     if done == self.fail_at:
                         raise self.failure
                     count = min(self.per_chunk, frames - begin)
                     done, self.made = done + count, self.made + count
                     reason = self.finish if begin + count == frames else None
-                    yield self._chunk(sound[(done - count) * FRAME : done * FRAME], seed, done, part, spans, reason)
+                    piece, words = sound[(done - count) * FRAME : done * FRAME], text[slice(*spans[part])]
+                    yield self._chunk(piece, seed, done, part, spans, reason, words)
+
+    def _as_it_comes(self, text, options, stopped, lead, frames):
+        """The passes of a text that is being written, all of a pass in one chunk."""
+        seed, done, source = 7 if options.seed is None else options.seed, 0, ArrivingPasses(text, 30.0)
+        text.begin()
+        try:
+            while True:
+                while (wait := source.hurry()) is not None:
+                    if stopped():
+                        return
+                    news = threading.Event()
+                    wait.subscribe(news.set)
+                    news.wait(min(0.02, wait.seconds or 1.0))
+                if not source.known:
+                    return
+                one = source.known.popleft()
+                self._wait(done, stopped, lead)
+                if done == self.fail_at:
+                    raise self.failure
+                done, self.made = done + frames, self.made + frames
+                sound = self.sound(done)[-frames * FRAME :]
+                yield self._chunk(sound, seed, done, one.index, [one.span] * (one.index + 1), self.finish, one.text)
+        finally:
+            source.leave()
 
     def _wait(self, done, stopped, lead):
         """As long as work takes, as the gate says, and while the listener is far behind."""
@@ -184,11 +213,11 @@ class FakeSynthesizer:
         if self.delay:
             time.sleep(self.delay)
 
-    def _chunk(self, samples, seed, done, part, spans, reason):
+    def _chunk(self, samples, seed, done, part, spans, reason, words=""):
         frames, seconds = len(samples) // FRAME, done * FRAME / RATE
         stats = Stats(
             seed, done, seconds, self.startup + seconds * self.rtf, self.first_audio, 0.01, 30, self.peak_memory
         )
         samples = np.append(samples, np.zeros(frames * self.pause * RATE, np.float32))
         codes = np.full((BOOKS, frames), seed % 256, np.int32)
-        return AudioChunk(samples, RATE, codes, part, len(spans), spans[part], stats, reason)
+        return AudioChunk(samples, RATE, codes, part, len(spans), spans[part], stats, reason, words)
