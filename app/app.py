@@ -191,7 +191,7 @@ class S2App(App[int]):
         line = self.explain(error)
         self.notify(f"{line}\n{way_on}".strip(), severity="error", timeout=12)
         if self.main.ready:
-            self.main.say(line)
+            self.main.say(line, "failed")
 
     def tell_of_damage(self) -> None:
         """Say which state files were put aside since the last time."""

@@ -17,7 +17,14 @@ DARK = Theme(
     surface="#131a21",
     panel="#1e2832",
     dark=True,
-    variables={"recording": "#ff5a52", "quiet": "#33424f", "key-face": "#25313d", "key-edge": "#11181f"},
+    variables={
+        "recording": "#ff5a52",
+        "quiet": "#33424f",
+        "faint": "#8796a4",
+        "outline": "#4d6070",
+        "key-face": "#25313d",
+        "key-edge": "#11181f",
+    },
 )
 LIGHT = Theme(
     name="s2-light",
@@ -32,7 +39,14 @@ LIGHT = Theme(
     surface="#ffffff",
     panel="#e3e9ee",
     dark=False,
-    variables={"recording": "#c4261d", "quiet": "#c3ced7", "key-face": "#dbe3ea", "key-edge": "#aebbc6"},
+    variables={
+        "recording": "#c4261d",
+        "quiet": "#c3ced7",
+        "faint": "#5c6b78",
+        "outline": "#9fb0bd",
+        "key-face": "#dbe3ea",
+        "key-edge": "#aebbc6",
+    },
 )
 CONTRAST = Theme(
     name="s2-contrast",
@@ -57,6 +71,8 @@ CONTRAST = Theme(
         "footer-key-foreground": "#ffff00",
         "recording": "#ff6060",
         "quiet": "#ffffff",
+        "faint": "#ffffff",
+        "outline": "#ffffff",
         "key-face": "#303030",
         "key-edge": "#000000",
     },
@@ -80,7 +96,7 @@ def meanings(theme: Theme) -> dict[str, str]:
 
     recording, speaking, paused, failed, done   what goes on
     direction                                   a tag that directs the voice
-    quiet                                       frames, and outlines of voices
+    quiet, outline, faint                       frames; outlines of voices; words that stand back
     key-face, key-edge                          a button and the edge below it
     """
     primary, text = theme.primary, theme.foreground or ("#e0e0e0" if theme.dark else "#202020")
@@ -94,6 +110,8 @@ def meanings(theme: Theme) -> dict[str, str]:
         "done": theme.success or primary,
         "direction": theme.accent or primary,
         "quiet": f"{text} 30%",
+        "faint": f"{text} 65%",
+        "outline": f"{text} 40%",
         "key-face": panel,
         "key-edge": theme.surface or theme.background or panel,
     }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
-from ..widgets.status_line import slow_advice
+from ..widgets.status_line import Mood, slow_advice
 
 GO_ON = "  esc cancels"
 
@@ -122,14 +122,29 @@ def words(activity: Activity) -> str:
             assert_never(activity)
 
 
+def mood(activity: Activity) -> Mood:
+    """The colour that the activity has on the screen."""
+    match activity:
+        case Speaking() | Replaying():
+            return "speaking"
+        case Paused():
+            return "paused"
+        case LoadFailed() | MakingUnheard() | MadeUnheard():
+            return "failed"
+        case Idle():
+            return ""
+        case _:
+            return "working"
+
+
 def _part(part: PassNumber) -> str:
     return f", part {part.index + 1} of {part.count}" if part.count > 1 else ""
 
 
 class Situation:
-    """The activity and the last remark. `draw(line)` shows whichever came later."""
+    """The activity and the last remark. `draw(line, mood)` shows whichever came later."""
 
-    def __init__(self, draw: Callable[[str], None]):
+    def __init__(self, draw: Callable[[str, Mood], None]):
         self._draw = draw
         self.activity: Activity = Idle()
         self.remark: str | None = None
@@ -137,16 +152,16 @@ class Situation:
     def enter(self, activity: Activity) -> None:
         """Something begins, goes on or ends."""
         self.activity, self.remark = activity, None
-        self._draw(words(activity))
+        self._draw(words(activity), mood(activity))
 
-    def say(self, remark: str) -> None:
+    def say(self, remark: str, mood: Mood = "") -> None:
         """A word that stays until something happens."""
         self.remark = remark
-        self._draw(remark)
+        self._draw(remark, mood)
 
     def sound_ended(self, then: Idle | MadeUnheard) -> None:
         """A remark made meanwhile stays, and so does what began meanwhile, such as the loading of a model."""
         if isinstance(self.activity, Sounding):
             self.activity = then
             if self.remark is None:
-                self._draw(words(then))
+                self._draw(words(then), mood(then))

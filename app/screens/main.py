@@ -16,11 +16,11 @@ from ..speaking.live_utterance import SpeechFrames, SpeechMade, SpeechUnheard
 from ..speaking.spoken_audio import Script
 from ..widgets.editor import Editor
 from ..widgets.key_line import KeyLine
-from ..widgets.status_line import StatusLine
+from ..widgets.status_line import Mood, StatusLine
 from ..widgets.transport import Transport
 from ..widgets.voice_list import VoiceList
 from ..widgets.waveform import Waveform
-from .activity import Idle, LoadFailed, Loading, Situation
+from .activity import Idle, LoadFailed, Loading, MakingUnheard, Paused, Replaying, Situation, Speaking, Starting
 from .background_work import BackgroundWork
 from .base import AppScreen
 from .side_panel import SidePanel
@@ -38,6 +38,16 @@ BUTTONS = (
     ("live", "◉ Live", "^l"),
     ("record", "● Record", "^r"),
 )
+
+
+# which button says what goes on, and in which colour
+LIT = {
+    Starting: ("speak", "speaking"),
+    Speaking: ("speak", "speaking"),
+    MakingUnheard: ("speak", "speaking"),
+    Replaying: ("replay", "speaking"),
+    Paused: ("speak", "paused"),
+}
 
 
 class MainScreen(AppScreen[None]):
@@ -75,7 +85,7 @@ class MainScreen(AppScreen[None]):
         self.transport = Transport(BUTTONS, id="transport")
         self.wave = Waveform("the sound appears here as it is made", id="wave")
         self.status = StatusLine(id="status")
-        self.situation = Situation(self.status.say)
+        self.situation = Situation(self._show_situation)
         self.speech = SpeechControl(self, self.wave, self.editor, self.status, self.situation, self.allow)
         self.work = BackgroundWork(self, self.situation, self.allow)
         self.voices = VoiceActions(self, self.voice_list, self.editor, self.situation, self.work, self.speech.play)
@@ -108,8 +118,13 @@ class MainScreen(AppScreen[None]):
         """Back from another screen, which may have changed what stands beside the text."""
         self.side.reload()
 
-    def say(self, text: str) -> None:
-        self.situation.say(text)
+    def _show_situation(self, line: str, mood: Mood) -> None:
+        self.status.say(line, mood)
+        lit = LIT.get(type(self.situation.activity))
+        self.transport.light(**{lit[0]: lit[1]} if lit and self.ready else {})
+
+    def say(self, text: str, mood: Mood = "") -> None:
+        self.situation.say(text, mood)
 
     # the text
 

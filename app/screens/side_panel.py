@@ -86,16 +86,16 @@ class SidePanel(Vertical):
 def _take(take: UnsavedTake) -> Content:
     words = " ".join(take.transcript.split())
     return Content.assemble(
-        (f"{len(take.samples) / take.rate:5.1f} s  ", "$text-muted"),
+        (f"{len(take.samples) / take.rate:5.1f} s  ", "$faint"),
         take.name or "no name",
-        ("  " + words, "$text-muted"),
+        ("  " + words, "$faint"),
     )
 
 
 def _entry(entry: HistoryEntry) -> Content:
     voice = entry.voices[0] if entry.voices else "own"
     return Content.assemble(
-        (f"{entry.when[11:16]} {figures.clock(entry.seconds):>5}  ", "$text-muted"),
+        (f"{entry.when[11:16]} {figures.clock(entry.seconds):>5}  ", "$faint"),
         (f"{voice[:10]:<10}  ", "$speaking"),
         " ".join(entry.text.split())[:200],
     )

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 TICK = 1 / 20  # seconds between looks at the output
+FIGURES = 5  # ticks between changes of the figures: faster than that nobody reads them
 
 
 class SpeechControl:
@@ -63,6 +64,8 @@ class SpeechControl:
             None  # the one under way that has no sound yet: what there is stays till then
         )
         self._gaps = 0  # in what was heard last
+        self._ticks = 0
+        self._follows = False  # what is heard is the utterance, whose sentences are marked
         self.audio: SpokenAudio | None = None  # of the utterance last spoken, or being spoken
         self._follower: SentenceFollower | None = None
         self._doing: Sounding = Starting()  # what the sound is about, paused or not
@@ -95,7 +98,8 @@ class SpeechControl:
             self._screen.post_message,
         )
         self._follower = None
-        self._asked = utterance
+        self._asked, self._follows = utterance, True
+        self._editor.follow(script.text)
         self._start(utterance, Starting())
 
     def replay(self, begin: float = 0.0) -> None:
@@ -104,10 +108,13 @@ class SpeechControl:
             self._situation.say("nothing to replay yet: ^s speaks the text")
         else:
             self.play(self.audio.whole(), self.audio.rate, begin)
+            self._editor.follow(self.audio.script.text)
+            self._follows = True
 
     def play(self, samples: np.ndarray, rate: int, begin: float = 0.0, clip_of: str | None = None) -> None:
         """Play samples float32 [n] from `begin` seconds on; `clip_of`: the voice whose clip they are."""
         self.silence()
+        self._follows = False
         self._wave.show(samples, rate)
         rest = samples[int(begin * rate) :]
         self._start(Replay(rest, lambda: self._screen.app.open_output(rate), begin), Replaying(clip_of))
@@ -147,7 +154,7 @@ class SpeechControl:
     # how it goes
 
     def _start(self, audible: Audible, doing: Sounding) -> None:
-        self.audible, self._doing = audible, doing
+        self.audible, self._doing, self._ticks = audible, doing, 0
         audible.job = self._screen.app.jobs.start(
             "sound",
             audible.run,
@@ -173,6 +180,7 @@ class SpeechControl:
             self.ticking.pause()
         self._wave.complete()
         self._wave.play_at(None)
+        self._status.show_time(None, self._wave.envelope.seconds)
         self._editor.mark(None)
         unheard = audible.unheard if isinstance(audible, LiveUtterance) else None
         self._situation.sound_ended(MadeUnheard(self._explain(unheard)) if unheard else Idle())
@@ -187,20 +195,14 @@ class SpeechControl:
         output = audible.output
         heard, lead = output.position, output.lead
         position = audible.begin + heard
-        buffering = self.is_live and heard == 0 and lead > 0
-        self._wave.play_at(
-            position, f"buffering {lead:.1f} of {output.prebuffer:.1f} s" if buffering else f"buffer {lead:.1f} s"
-        )
-        if (
-            self._follower
-            and self.audio
-            and self.audio.script.text == self._editor.text
-            and heard > 0
-            and self._wave.envelope.seconds >= position
-        ):
+        self._wave.play_at(position)
+        self._status.show_time(position, self._wave.envelope.seconds)
+        if self._follows and self._follower and heard > 0 and self._wave.envelope.seconds >= position:
             self._editor.mark(self._follower.at(position))
         self._gaps = output.underruns
-        self.show_figures(lead)
+        self._ticks += 1
+        if self._ticks % FIGURES == 1:
+            self.show_figures(lead)
 
     def frames_came(self, event: SpeechFrames) -> None:
         utterance, chunk = event.utterance, event.chunk
@@ -213,6 +215,7 @@ class SpeechControl:
         audio.add(chunk)
         if first:
             self._changed()
+            self.show_figures()
         self._wave.extend(chunk.samples)
         self._follower = utterance.follower
         self._follower.heard(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rich.style import Style
 from rich.text import Text
 from textual import events
 from textual.app import ComposeResult
@@ -15,11 +14,9 @@ from textual.widgets import OptionList, TextArea
 from textual.widgets.option_list import Option
 
 from .. import tags
+from ..speaking.moved_text import MovedText
 from .wrapped_text import WrappedText
 
-# Without colour these still differ: tags are italic, the sentence being heard is bold and underlined.
-_TAG = Style(italic=True)
-_HEARD = Style(bold=True, underline=True)
 _WIDTH, _HEIGHT = 30, 7  # of the menu, at most
 _NARROW = 10  # columns; a tag would not be recognised in less
 _NO_TAGS = "this model ignores [tags]"
@@ -29,12 +26,17 @@ _INVITATION = "Type what is to be said."
 class _Area(WrappedText):
     """The text area itself; keys go to the open menu first."""
 
+    # Without colour these still differ: tags are italic, the sentence being heard is bold and underlined.
+    COMPONENT_CLASSES = {"text--heard", "text--direction", "text--ignored", "text--speaker"}
+
     def __init__(self, menu: OptionList, **kwargs: Any):
         super().__init__(
             soft_wrap=True, tab_behavior="focus", show_line_numbers=False, highlight_cursor_line=False, **kwargs
         )
         self._menu = menu
         self.heard: tuple[int, int] | None = None  # characters [begin, end) that are marked as being heard
+        self.directed = True  # the model heeds tags in square brackets
+        self.left_alone = True  # nobody has typed into it since the speech began
         self._starts = [0]
 
     def mark(self, span: tuple[int, int] | None) -> bool:
@@ -52,17 +54,20 @@ class _Area(WrappedText):
 
     def get_line(self, line_index: int) -> Text:
         line = super().get_line(line_index)
-        for begin, end in tags.spans(line.plain):
-            line.stylize(_TAG, begin, end)
+        style = lambda what, partial=True: self.get_component_rich_style(f"text--{what}", partial=partial)
         if self.heard and line_index < len(self._starts):
             start = self._starts[line_index]
             begin, end = self.heard[0] - start, self.heard[1] - start
             if begin < len(line.plain) and end > 0:
-                line.stylize(_HEARD, max(0, begin), min(len(line.plain), end))
+                line.stylize(style("heard", False), max(0, begin), min(len(line.plain), end))
+        for begin, end in tags.spans(line.plain):
+            what = "speaker" if line.plain[begin] == "<" else "direction" if self.directed else "ignored"
+            line.stylize(style(what), begin, end)
         return line
 
     async def _on_key(self, event: events.Key) -> None:
         menu = self._menu
+        self.left_alone = False
         if menu.display and menu.highlighted is None:  # it only says something
             if event.key == "escape":
                 event.stop()
@@ -100,6 +105,8 @@ class Editor(Container):
         self.speakers: Sequence[str] = ()
         self._start = ""
         self._choices: list[tuple[str, str]] = []
+        self._spoken = ""  # the text that the marks are of
+        self._moved: MovedText | None = None  # since then
 
     def compose(self) -> ComposeResult:
         yield self.area
@@ -107,7 +114,8 @@ class Editor(Container):
 
     def take_tags(self, taken: bool) -> None:
         """Whether the model heeds tags in square brackets; every model heeds those of the speakers."""
-        self._tags_taken = taken
+        self._tags_taken = self.area.directed = taken
+        self.area.notify_style_update()
         self.area.placeholder = f"{_INVITATION} [ opens the tags." if taken else _INVITATION
 
     @property
@@ -118,9 +126,17 @@ class Editor(Container):
         """Another text in place of what is there; undo brings that back."""
         self.area.put(text)
 
+    def follow(self, text: str) -> None:
+        """`text` is heard from now on: marks are of it, wherever its sentences stand by then."""
+        self._spoken, self._moved = text, None
+        self.area.left_alone = True
+
     def mark(self, span: tuple[int, int] | None) -> None:
-        """Mark the sentence being heard and keep it in sight while the reader is elsewhere."""
-        if self.area.mark(span) and span and not self.area.has_focus:
+        """Mark the sentence being heard, and keep it in sight as long as nobody types here."""
+        if span:
+            self._moved = self._moved or MovedText(self._spoken, self.area.text)
+            span = self._moved.find(span)
+        if self.area.mark(span) and span and (self.area.left_alone or not self.area.has_focus):
             text = self.area.text
             at = min(span[0], len(text))
             row, column = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
@@ -129,6 +145,7 @@ class Editor(Container):
             )
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        self._moved = None
         self._offer()
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:

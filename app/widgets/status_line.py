@@ -1,4 +1,4 @@
-"""Two rows of honest numbers: how the speech is coming along, and with what.
+"""Two rows: where the sound is and how the speech is coming along, in numbers; what goes on, and with what.
 
 A state that one row cannot hold takes both: what went wrong and what to do is worth more than figures.
 """
@@ -6,14 +6,19 @@ A state that one row cannot hold takes both: what went wrong and what to do is w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rich.cells import cell_len
 from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Static
 
 from .. import figures
+
+Mood = Literal["", "working", "speaking", "paused", "failed", "done"]
+SIGNS: dict[Mood, str] = {"": "", "working": "◌", "speaking": "▶", "paused": "‖", "failed": "✗", "done": "✓"}
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,16 @@ class StatusLine(Widget):
     def __init__(self, **kwargs: Any):
         super().__init__(**kwargs)
         self._figures, self._state = Static(id="figures", markup=False), Static(id="state", markup=False)
+        self._clock = Static(id="clock", markup=False)
         self.shown = Figures()
         self.state = ""
+        self.mood: Mood = ""
+        self._time = ""
 
     def compose(self) -> ComposeResult:
-        yield self._figures
+        with Horizontal(id="numbers"):
+            yield self._clock
+            yield self._figures
         yield self._state
 
     def show(self, shown: Figures) -> None:
@@ -49,10 +59,22 @@ class StatusLine(Widget):
             self.shown = shown
             self._draw()
 
-    def say(self, state: str) -> None:
-        """The line in words: what is happening, or what went wrong and what to do."""
-        if state != self.state:
-            self.state = state
+    def show_time(self, position: float | None, made: float) -> None:
+        """Seconds heard of those that are made; a whole that is silent has its length alone."""
+        clock = figures.fine_clock
+        time = "" if not made else clock(made) if position is None else f"{clock(position)} / {clock(made)}"
+        if time != self._time:
+            as_long = len(time) == len(self._time)  # as it is nearly always: nothing moves
+            self._time = time
+            self._clock.set_class(bool(time), "-some")
+            self._clock.update(time, layout=not as_long)
+            if not as_long:
+                self._draw()
+
+    def say(self, state: str, mood: Mood = "") -> None:
+        """The line in words: what is happening, or what went wrong and what to do. `mood` gives sign and colour."""
+        if (state, mood) != (self.state, self.mood):
+            self.state, self.mood = state, mood
             self._draw()
 
     def on_resize(self) -> None:
@@ -60,26 +82,43 @@ class StatusLine(Widget):
 
     def _draw(self) -> None:
         s, width = self.shown, self.content_size.width
-        wide = width >= 108
-        fast = s.rtf is not None and s.rtf < 1
-        pace = ("faster than real time" if fast else "slower than real time") if wide else "fast" if fast else "slow"
-        judged = f" {pace}" if fast or (s.rtf is not None and s.steady) else ""
-        parts = [  # the most telling first: those that there is no room for are left out
-            f"first {'sound ' if wide else ''}{figures.seconds(s.first_audio)}",
-            f"RTF {figures.rtf(s.rtf)}{judged}",
-            f"{s.frames} frames",
-            f"buffer {figures.seconds(s.lead)}",
-            f"gaps {s.underruns}",
-            f"{'memory ' if wide else ''}{figures.size(s.memory)}",
-        ]
-        while len(parts) > 1 and len(" · ".join(parts)) > width:
-            parts.pop()
-        self._figures.update(" · ".join(parts), layout=False)  # a layout at every tick costs much
+        room = width - (len(self._time) + 2 if self._time else 0)
+        words = self._words(True)
+        if cell_len(words.rpartition(" · ")[0]) > room:
+            words = self._words(False)
+        while cell_len(words) > room and " · " in words:
+            words = words.rpartition(" · ")[0]
+        self._figures.update(words, layout=False)  # a layout at every tick costs much
         place = " · ".join(part for part in (s.model, s.device) if part)
-        room = width - cell_len(self.state)
+        sign = SIGNS[self.mood]
+        said = f"{sign} {self.state}" if sign and cell_len(self.state) + 2 <= width else self.state
+        room = width - cell_len(said)
         self.set_class(room < 0, "-long")
+        for mood in SIGNS:
+            if mood:
+                self._state.set_class(mood == self.mood, f"-{mood}")
         beside = f"{' ' * (room - cell_len(place))}{place}" if cell_len(place) + 3 <= room else ""
-        self._state.update(self.state + beside, layout=False)
+        self._state.update(Content.assemble(said, (beside, "$faint")), layout=False)
+
+    def _words(self, long: bool) -> str:
+        """The figures, the most telling first: those at the end that there is no room for are left out."""
+        s = self.shown
+        memory = f"{'memory ' if long else ''}{figures.size(s.memory)}"
+        if not s.frames:
+            return memory if s.memory else ""
+        fast = s.rtf is not None and s.rtf < 1
+        pace = ("faster than real time" if fast else "slower than real time") if long else "fast" if fast else "slow"
+        judged = f" {pace}" if fast or (s.rtf is not None and s.steady) else ""
+        lead = "-" if s.lead is None else f"{s.lead:.1f} s"
+        parts = [
+            f"first {'sound ' if long else ''}{figures.seconds(s.first_audio)}",
+            f"RTF {figures.rtf(s.rtf)}{judged}",
+            f"buffer {lead:>6}",  # as wide as it gets: what follows stands still
+            f"gaps {s.underruns}",
+            memory,
+            f"{s.frames} frames",
+        ]
+        return " · ".join(parts)
 
 
 def slow_advice(rtf: float) -> str:

@@ -146,13 +146,13 @@ class VoiceList(OptionList):
             if row
             else ([] if any(self.cast[:1]) else ["0"])
         )
-        badge = ("▸" + "".join(numbers[:2])) if numbers else ""
+        badge = (("▸" + "".join(numbers[:2]) if numbers else "").ljust(3), "$speaking bold")
         if row is None:
-            return Content(f"{badge:<3}{OWN}"[:width])
+            return Content.assemble(badge, (OWN[: width - 3], "italic"))
         if row.trouble:
-            return Content(f"{badge:<3}{row.name[: width - 14]} ! unusable")
+            return Content.assemble(badge, (row.name[: width - 14], "$faint"), (" ! unusable", "$failed"))
         cells = 10 if width >= 34 else 5
-        facts = f"{row.seconds:5.1f}s {row.language[:2]:<2} {row.outline[:cells]:<{cells}}"
-        room = max(4, width - 4 - len(facts))
+        facts, outline = f"{row.seconds:5.1f} s {row.language[:2]:<2}", f" {row.outline[:cells]:<{cells}} "
+        room = max(4, width - 4 - len(facts) - len(outline))
         name = row.name if len(row.name) <= room else row.name[: room - 1] + "…"
-        return Content(f"{badge:<3}{name:<{room}} {facts}")
+        return Content.assemble(badge, f"{name:<{room}} ", (facts, "$faint"), (outline, "$outline"))

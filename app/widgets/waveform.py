@@ -1,6 +1,6 @@
-"""A live waveform: sound drawn as it arrives, with the playhead, what waits to be heard, and the time.
+"""A live waveform: sound drawn as it arrives, with the playhead and what waits to be heard.
 
-The last row is a ruler: `━` heard, `┿` the playhead, `─` made and waiting, then blank.
+The last row is a ruler in minutes and seconds: `━` heard, `┿` the playhead, `─` made and waiting, then marks alone.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from textual import events
-from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -26,6 +25,7 @@ class Waveform(Widget):
 
     COMPONENT_CLASSES = {"waveform--heard", "waveform--waiting", "waveform--head", "waveform--ruler"}
     FIRST_SPAN = 5.0
+    APART = 12  # columns between two marks of the ruler, at least
 
     class Sought(Message):
         """A click asks to hear from `seconds` on."""
@@ -43,7 +43,6 @@ class Waveform(Widget):
         self.hint = hint
         self.envelope = Envelope()
         self.position: float | None = None  # seconds heard; None: nothing is playing
-        self.note = ""
         self._whole = False
         self._shown: np.ndarray | None = None
         self._drawn: tuple | None = None
@@ -53,7 +52,7 @@ class Waveform(Widget):
 
     def clear(self, rate: int = 44100) -> None:
         self.envelope = Envelope(rate)
-        self.position, self.note, self._whole, self._drawn, self._shown = None, "", False, None, None
+        self.position, self._whole, self._drawn, self._shown = None, False, None, None
         self.refresh()
 
     def extend(self, samples: np.ndarray) -> None:
@@ -75,16 +74,11 @@ class Waveform(Widget):
             self.envelope.extend(samples)
             self.complete(samples)
 
-    def play_at(self, position: float | None, note: str = "") -> None:
-        """Move the playhead to `position` seconds; `note` stands beside the time."""
-        before = self._head()
-        if (position, note) == (self.position, self.note):
-            return
-        self.position, self.note = position, note
+    def play_at(self, position: float | None) -> None:
+        """Move the playhead to `position` seconds. Within a column of the same picture there is nothing to draw."""
+        before, self.position = self._head(), position
         if self._head() != before or self._state() != self._drawn:
             self.refresh()
-        else:  # the head stands in the same column of the same picture
-            self.refresh(Region(0, self.size.height - 1, self.size.width, 1))
 
     def _head(self) -> int | None:
         return None if self.position is None else self.column_of(self.position)
@@ -148,17 +142,28 @@ class Waveform(Widget):
         return self._lines
 
     def _ruler(self, width: int) -> Strip:
-        made = self.envelope.seconds
+        made, span = self.envelope.seconds, self.span
         if not made:
             return Strip.blank(width, self._style("ruler"))
-        clock = figures.fine_clock
-        time = clock(made) if self.position is None else f"{clock(self.position)}/{clock(made)}"
-        label = f" {self.note}  {time}" if self.note else f" {time}"
-        end = min(width, max(1, round(made / self.span * width)))
-        head = self._head()
-        line = "─" * end if head is None else "━" * head + "┿" + "─" * max(0, end - head - 1)
-        line = line[: max(0, width - len(label))]
-        return Strip([Segment(line.ljust(width - len(label)) + label, self._style("ruler"))], width).crop(0, width)
+        end, head = min(width, max(1, round(made / span * width))), self._head()
+        heard = 0 if head is None else head
+        line = ("━" * heard + "─" * (end - heard)).ljust(width)
+        step = _step(span, width // self.APART)
+        clock = figures.clock if step >= 1 else figures.fine_clock
+        for number in range(int(span / step) + 1):
+            column, mark = int(number * step / span * width), clock(number * step)
+            if column + len(mark) <= width:
+                line = line[:column] + mark + line[column + len(mark) :]
+        if head is None:
+            return Strip([Segment(line, self._style("ruler"))], width)
+        return Strip(
+            [
+                Segment(line[:head], self._style("heard")),
+                Segment("┿", self._style("head")),
+                Segment(line[head + 1 :], self._style("ruler")),
+            ],
+            width,
+        )
 
     def _style(self, part: str):
         return self.get_component_rich_style(f"waveform--{part}")
@@ -166,3 +171,11 @@ class Waveform(Widget):
     def on_click(self, event: events.Click) -> None:
         if self.envelope.samples and self.size.width:
             self.post_message(self.Sought(self, self.seconds_at(event)))
+
+
+def _step(span: float, most: int) -> float:
+    """Seconds between marks, a round number, so that [0, span) has about `most` of them and no more."""
+    for step in (0.5,) * (span < 3) + (1, 2, 5, 10, 15, 30, 60, 120, 300, 600):
+        if span / step <= max(1, most):
+            return step
+    return 1800

@@ -40,7 +40,7 @@ async def test_nothing_is_called_slow_for_how_it_begins(make_app, studio, monkey
     studio.engine.startup, studio.engine.rtf, studio.engine.frames = startup, rtf, frames
     studio.engine.gate.close()
     said = []
-    monkeypatch.setattr(StatusLine, "say", lambda line, words: said.append(words))
+    monkeypatch.setattr(StatusLine, "say", lambda line, words, mood="": said.append(words))
     app = make_app()
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
