@@ -1,4 +1,4 @@
-"""The settings: every option of the command that makes sense here, checked as it is left, kept at once."""
+"""The settings as cards: every option of the command that makes sense here, checked as it is left, kept at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.containers import Horizontal, VerticalScroll
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.widget import Widget
 from textual.widgets import Checkbox, Input, Label, Select
 
@@ -26,7 +26,7 @@ from .base import AppScreen
 
 @dataclass(frozen=True)
 class SettingField:
-    """A setting that is typed: its name, label, what it means, and what holds while the field is empty."""
+    """A setting that is typed: its name, label, a sentence on what it does, and what holds while it is empty."""
 
     name: str
     label: str
@@ -35,16 +35,29 @@ class SettingField:
 
 
 MODEL = (
-    SettingField("model", "Model", "", "GGUF file, folder, known name or owner/repo[:file]; empty: the default"),
-    SettingField("tokenizer", "Tokenizer", "", "tokenizer.json, when it is not beside the model"),
-    SettingField("memory_limit_gb", "Memory limit", "GB of weights", "what fits"),
+    SettingField("model", "Model", "A GGUF file, a folder, a known name, or owner/repo[:file].", "the default"),
+    SettingField("tokenizer", "Tokenizer", "A tokenizer.json, where none lies beside the model.", "beside the model"),
+    SettingField("memory_limit_gb", "Memory limit", "The most that weights may take, in GB.", "what fits"),
 )
+# a sentence for each knob; one that is not here is told as the command tells it
+SENTENCES = {
+    "temperature": "How freely sounds are drawn: 0 takes the likeliest each time, 1 and more is lively and less sure.",
+    "top_p": "Only the likeliest sounds are drawn from, as many as make up this share; 1 leaves none out.",
+    "top_k": "Only so many of the likeliest sounds are drawn from; 0 leaves none out.",
+    "seed": "The same seed and text give the same speech; empty gives another one each time.",
+    "max_frames": "The longest that a piece of a text may become. A frame is 46 ms.",
+    "min_frames": "The shortest that it may become: 20 helps where speech ends at once.",
+    "pause_ms": "Silence between the pieces of a long text, in ms.",
+    "rate": "How fast it is spoken, 0.5 to 2 times; the pitch stays.",
+}
 WANTED = [knob for knob in KNOBS.values() if knob.name != "batch"]  # which is for speech that nobody waits for
 SPEECH = tuple(
-    SettingField(knob.name, knob.label, knob.help, knob.default_words) for knob in WANTED if knob.kind is not bool
+    SettingField(knob.name, knob.label, SENTENCES.get(knob.name, f"{knob.help}."), knob.default_words)
+    for knob in WANTED
+    if knob.kind is not bool
 )
 SWITCHES = tuple((knob.name, f"{knob.help} when saving") for knob in WANTED if knob.kind is bool)
-LATENCY = (SettingField("prebuffer", "Prebuffer", "seconds held back", "from the speed"),)
+LATENCY = (SettingField("prebuffer", "Prebuffer", "Seconds of sound held back before it begins.", "by the speed"),)
 RELOAD = {"model", "tokenizer", "memory_limit_gb", "compat"}  # these change the engine itself
 
 
@@ -63,57 +76,77 @@ class SettingsScreen(AppScreen[None]):
         self._reload = False
 
     def compose(self) -> ComposeResult:
-        settings = self.app.settings
         yield Label("Settings", classes="title")
-        with VerticalScroll(can_focus=False):
-            yield from self._group("Engine", MODEL)
-            with Horizontal(classes="setting"):
-                yield Label("Numerics")
-                yield Select(
-                    [("s2.cpp's", "s2cpp")],
-                    prompt="official",
-                    value=settings.compat or Select.NULL,
-                    id="set-compat",
-                    compact=True,
-                )
-            yield Label("", id="facts", classes="meaning", markup=False)
-            yield from self._group("Speech", SPEECH)
-            for name, meaning in SWITCHES:
-                yield MarkedCheckbox(meaning, getattr(settings, name), id=f"set-{name}")
-            yield Label("Devices", classes="group")
-            for name, label in (("output", "Output"), ("input", "Microphone")):
-                with Horizontal(classes="setting"):
-                    yield Label(label)
-                    yield DeviceSelect(name, id=f"set-{name}")
-            yield from self._group("Latency", LATENCY)
-            yield Label("Look", classes="group")
-            with Horizontal(classes="setting"):
-                yield Label("Theme")
-                yield Select(
-                    [(theme_label(name), name) for name in names()],
-                    value=settings.theme,
-                    allow_blank=False,
-                    id="set-theme",
-                    compact=True,
-                )
+        with VerticalScroll(id="cards", can_focus=False):
+            with Vertical(classes="column"):
+                yield from self._card("Model", self._engine())
+                yield from self._card("Sound", self._sound())
+                yield from self._card("Look", self._look())
+            with Vertical(classes="column"):
+                yield from self._card("Speech", self._speech())
         yield Label("", id="trouble", markup=False)
         yield KeyLine()
 
-    def _group(self, title: str, fields: tuple[SettingField, ...]) -> ComposeResult:
-        yield Label(title, classes="group")
+    def _card(self, title: str, rows: ComposeResult) -> ComposeResult:
+        card = Container(classes="card")
+        card.border_title = title
+        with card:
+            yield from rows
+
+    def _engine(self) -> ComposeResult:
+        yield from self._fields(MODEL)
+        yield from _row(
+            "Numerics",
+            Select(
+                [("s2.cpp's", "s2cpp")],
+                prompt="official",
+                value=self.app.settings.compat or Select.NULL,
+                id="set-compat",
+                compact=True,
+            ),
+            "Whose rounding the arithmetic follows.",
+        )
+        yield Label("", id="facts", classes="meaning", markup=False)
+
+    def _sound(self) -> ComposeResult:
+        yield from _row("Output", DeviceSelect("output", id="set-output"))
+        yield from _row("Microphone", DeviceSelect("input", id="set-input"))
+        yield from self._fields(LATENCY)
+
+    def _look(self) -> ComposeResult:
+        yield from _row(
+            "Theme",
+            Select(
+                [(theme_label(name), name) for name in names()],
+                value=self.app.settings.theme,
+                allow_blank=False,
+                id="set-theme",
+                compact=True,
+            ),
+        )
+
+    def _speech(self) -> ComposeResult:
+        yield from self._fields(SPEECH)
+        for name, meaning in SWITCHES:
+            yield MarkedCheckbox(meaning, getattr(self.app.settings, name), id=f"set-{name}")
+
+    def _fields(self, fields: tuple[SettingField, ...]) -> ComposeResult:
         for field in fields:
             value = getattr(self.app.settings, field.name)
-            with Horizontal(classes="setting"):
-                yield Label(field.label)
-                yield Input(
-                    "" if value is None else str(value),
-                    field.empty,
-                    id=f"set-{field.name}",
-                    compact=True,
-                    select_on_focus=False,
-                )
-                if field.meaning:
-                    yield Label(field.meaning, classes="meaning", markup=False)
+            box = Input(
+                "" if value is None else str(value),
+                self._holds(field),
+                id=f"set-{field.name}",
+                compact=True,
+                select_on_focus=False,
+            )
+            yield from _row(field.label, box, field.meaning)
+
+    def _holds(self, field: SettingField) -> str:
+        """What holds while a field is empty: the model's own value, where it is the model's to say."""
+        engine = self.app.loader.engine
+        own = getattr(engine.config.sampling, field.name, None) if engine else None
+        return field.empty if own is None else f"{own} (the model's own)"
 
     def on_mount(self) -> None:
         self.query_one("#set-model").focus()
@@ -190,3 +223,11 @@ class SettingsScreen(AppScreen[None]):
 def _name(field: Widget) -> str:
     """The setting that a field is of."""
     return (field.id or "").removeprefix("set-")
+
+
+def _row(label: str, field: Widget, meaning: str = "") -> ComposeResult:
+    with Horizontal(classes="setting"):
+        yield Label(label)
+        yield field
+        if meaning:
+            yield Label(meaning, classes="meaning", markup=False)
