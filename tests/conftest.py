@@ -16,6 +16,14 @@ def pytest_configure(config):
     """A shell that runs the tests in the background has them ignore Ctrl-C, and so would every process they start."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    choose_device(os.environ.get("S2MLX_TEST_DEVICE", "cpu"))
+
+
+def choose_device(name):
+    """Numbers are compared on the CPU, the same everywhere; S2MLX_TEST_DEVICE=gpu takes a Mac's GPU and our kernels."""
+    import mlx.core as mx
+
+    mx.set_default_device(mx.Device({"cpu": mx.cpu, "gpu": mx.gpu}[name]))
 
 
 # Modules that listen to real sound as it plays: one after the other, or they would be late for each other's.

@@ -128,8 +128,8 @@ def limit_memory(limit: int | None) -> None:
     elif _usual_limit is not None:
         mx.set_memory_limit(_usual_limit)
         _usual_limit = None
-    if mx.metal.is_available():
-        resident = int(mx.device_info()["max_recommended_working_set_size"])
+    if mx.metal.is_available() and device.on_gpu():
+        resident = int(mx.device_info(mx.gpu)["max_recommended_working_set_size"])
         mx.set_wired_limit(resident if limit is None else min(limit, resident))
         mx.set_cache_limit(_CACHE_BYTES)
 

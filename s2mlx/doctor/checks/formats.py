@@ -17,7 +17,8 @@ _TODO = "speech would be noise with such a file: make a report (s2mlx doctor --r
 
 
 def run() -> Iterator[Finding]:
-    exact, wrong = [], []
+    exact: list[str] = []
+    wrong: list[str] = []
     for format, about in FORMATS.items():
         (exact if opens_exactly(int(format)) else wrong).append(about.name)
     if wrong:
