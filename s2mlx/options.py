@@ -157,6 +157,11 @@ KNOBS: dict[str, Knob] = {
             "batch", int, "passes of a long text generated together when nobody waits for the sound", "N",
             least=1, unset=f"{DEFAULT_BATCH}, or what the memory holds", unit="passes",
         ),
+        Knob("check", bool, "hear each pass, and speak those with wrong words again", default=False),
+        Knob(
+            "takes", int, "with check: how often a pass is spoken at most; the best is kept", "N",
+            least=1, most=20, default=3,
+        ),
     )
 }  # fmt: skip
 
@@ -173,6 +178,8 @@ class Options:
     rate: how fast the speech is played back: 2 takes half the time. Its pitch stays, and so do its codes.
     trim, normalize: cut trailing silence, scale the peak to 0.95 (whole results only, never a stream).
     batch: passes that share one read of the weights when nobody listens; None lets the machine decide.
+    check: a recognizer hears each pass; one with words missing, doubled or invented is spoken again, up to `takes`
+    times in all, and the best is kept (needs `pip install "s2mlx[ear]"`).
 
     Raises `UsageError`.
     """
@@ -188,6 +195,8 @@ class Options:
     trim: bool = False
     normalize: bool = False
     batch: int | None = None
+    check: bool = False
+    takes: int = 3
 
     def __post_init__(self) -> None:
         for name, knob in KNOBS.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from .errors import GenerationError
@@ -12,6 +12,8 @@ from .options import Options
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from .listen import Difference
 
 # Why a pass ended: the model said so, the frame limit was reached, or the caller cancelled.
 STOP, LENGTH, CANCELLED = "stop", "length", "cancelled"
@@ -56,14 +58,38 @@ class Stats:
 
 
 @dataclass(frozen=True)
+class Hearing:
+    """What a recognizer heard of a pass, beside what was to be said.
+
+    words: how many were to be said; errors: how many of them were missing or others, and how many came besides;
+    differences: where, in order. right: no more is wrong than a recognizer gets wrong itself. takes: how often the pass
+    was spoken; what is told is of the one that was kept.
+    """
+
+    text: str
+    words: int
+    errors: int
+    differences: tuple[Difference, ...] = ()
+    right: bool = True
+    takes: int = 1
+
+    @property
+    def word_error_rate(self) -> float:
+        """Errors over the words wanted; above 1 where much was added."""
+        return self.errors / max(1, self.words)
+
+
+@dataclass(frozen=True)
 class Pass:
-    """One pass of a text through the model: which characters it spoke and how it ended."""
+    """One pass of a text through the model: which characters it spoke, how it ended, and what was heard of it if the
+    request asked for a check."""
 
     index: int
     span: tuple[int, int]  # characters [begin, end) of the request's text
     frames: int
     finish_reason: str
     seconds: float = 0.0  # of sound, the pause after it included
+    heard: Hearing | None = None
 
 
 class Tally:
@@ -84,13 +110,22 @@ class Tally:
         self._pass_samples += len(chunk.samples)
         if chunk.finish_reason:
             seconds = self._pass_samples / chunk.sample_rate
-            self.passes.append(Pass(chunk.part, chunk.span, self._pass_frames, chunk.finish_reason, seconds))
+            self.passes.append(
+                Pass(chunk.part, chunk.span, self._pass_frames, chunk.finish_reason, seconds, chunk.heard)
+            )
             self._pass_frames = self._pass_samples = 0
+        elif chunk.heard is not None:
+            self.passes = [replace(p, heard=chunk.heard) if p.index == chunk.part else p for p in self.passes]
 
     @property
     def finish_reason(self) -> str:
         """The worst of the passes that have ended."""
         return worst(one.finish_reason for one in self.passes)
+
+    @property
+    def wrong(self) -> list[Pass]:
+        """The passes that were not heard as they are written, also in the best of their takes."""
+        return [one for one in self.passes if one.heard is not None and not one.heard.right]
 
     @property
     def cut(self) -> list[Pass]:
@@ -105,6 +140,8 @@ class AudioChunk:
     samples float32 [n]; codes int32 [num_codebooks, frames]; `part` of `parts` passes, speaking characters `span`;
     finish_reason is set on the last chunk of a pass only (that chunk may hold no samples). text: what the pass says.
     Of a text that is still being written, `span` counts from its beginning and `parts` are the passes so far.
+    heard: what a check heard of the pass, on its last chunk; on one behind it, without samples, if a listener could not
+    wait for the check.
     """
 
     samples: np.ndarray = field(repr=False)
@@ -116,6 +153,7 @@ class AudioChunk:
     stats: Stats
     finish_reason: str | None = None
     text: str = ""
+    heard: Hearing | None = None
 
     @property
     def frames(self) -> int:

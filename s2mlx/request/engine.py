@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import mlx.core as mx
@@ -18,6 +19,8 @@ from ..text.words import has_words
 from ..voices.voice import Voice
 from ..weights.storage import machine_memory
 from ..worker import Aside, Closed
+from .checked import CheckedRun
+from .listener import Judge
 from .pass_source import ArrivingPasses, PassSource
 from .passes import plan_passes
 from .prefix_cache import PrefixCache
@@ -47,12 +50,15 @@ class Engine:
         seed: int,
         keep_going: Callable[[], bool],
         lead: Callable[[], float] | None = None,
+        open_judge: Callable[[], Judge] | None = None,
     ) -> Iterator[AudioChunk | Aside]:
-        """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says."""
+        """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says. open_judge: who
+        hears the passes before they go out, see `Listener`."""
         source = self._passes(text)
         try:
             voices = [self.references.fit(voice) for voice in voices]
-            run = RequestRun(
+            kind = RequestRun if open_judge is None else partial(CheckedRun, open_judge=open_judge)
+            run = kind(
                 self.model, self.prefixes, voices, options, seed, keep_going, lead, source, default_batch(self.model)
             )
             yield from run.chunks()

@@ -12,6 +12,8 @@ from ..text.words import has_words
 
 # The seed of pass i is the request's plus i times this (2^64 / golden ratio): far apart, and pass 0 keeps its own.
 _SEED_STRIDE = 0x9E3779B97F4A7C15
+# That of its take t is t times this (2^64 times the fraction of the root of two) on: the first keeps the pass's own.
+_TAKE_STRIDE = 0x6A09E667F3BCC909
 NOTHING_TO_SAY = "there is nothing to say: the text has no words that this model can speak"
 
 
@@ -24,9 +26,10 @@ class PlannedPass:
     span: tuple[int, int]
     pause_after: bool
     speaker: int | None
+    take: int = 0  # how often it was spoken before
 
     def seed(self, request_seed: int) -> int:
-        return (request_seed + self.index * _SEED_STRIDE) % 2**64
+        return (request_seed + self.index * _SEED_STRIDE + self.take * _TAKE_STRIDE) % 2**64
 
 
 def plan_passes(text: str, max_seconds: float = 30.0, can_say: Callable[[str], bool] = has_words) -> list[PlannedPass]:

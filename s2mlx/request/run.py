@@ -21,7 +21,7 @@ from ..networks.generate import Frame, Generation, generate
 from ..networks.generate_batch import generate_batch
 from ..networks.load import Model
 from ..options import Options, Sampling
-from ..results import CANCELLED, AudioChunk, Stats
+from ..results import CANCELLED, AudioChunk, Hearing, Stats
 from ..voices.voice import Voice
 from ..worker import POLL, Aside
 from .conversation import Conversation
@@ -74,7 +74,7 @@ class RequestRun:
             if borrowed and not source.dialogue:
                 self.conversation.borrow_voice(*borrowed, list(source.known))
             borrowed = None
-            if not source.dialogue and self.conversation.voices and len(source.known) > 1 and self.width() > 1:
+            if not source.dialogue and self.conversation.voices and self._at_once():
                 if (yield from self._together()):
                     continue
                 return
@@ -82,7 +82,7 @@ class RequestRun:
             spoken, reason = [], None
             for chunk in self._alone(planned):
                 spoken.append(chunk.codes)
-                reason = chunk.finish_reason
+                reason = chunk.finish_reason or reason
                 yield chunk
             if reason == CANCELLED:
                 return
@@ -103,15 +103,25 @@ class RequestRun:
         planned = PlannedPass(self.source.parts, "", (place, place), False, None)
         return self._sound(planned).last(CANCELLED)
 
+    def _at_once(self) -> bool:
+        """Is anything won by speaking the passes that are known, which do not need each other, together?"""
+        return len(self.source.known) > 1 and self.width() > 1
+
     def _alone(self, planned: PlannedPass) -> Iterator[AudioChunk]:
         """One pass after the other: for a dialogue, for the first sound, or where nothing is won by a batch."""
+        piece = self._sound(planned)
+        for frame in self._frames(planned):
+            yield from piece.take(frame)
+
+    def _frames(self, planned: PlannedPass) -> Iterator[Frame]:
+        """A pass alone, and its end."""
         began = time.perf_counter()
         prompt, limit = self.conversation.prompt(planned)
         cache = self._past(prompt)
-        piece = self._sound(planned)
         if cache is None:
-            yield piece.last(CANCELLED)
+            yield Frame(None, CANCELLED)
             return
+        self.seen = None  # if it is that one, it is written to from here on, to the end or not
         columns = [prompt.matrix]
         frames = generate(
             self.model.dual_ar,
@@ -125,7 +135,7 @@ class RequestRun:
                 self.prefill_seconds += time.perf_counter() - began
             if frame.codes is not None:
                 columns.append(frame_columns(frame.codes[:, None], self.config))
-            yield from piece.take(frame)
+            yield frame
         self.seen = np.concatenate(columns, axis=1), cache
 
     def _together(self) -> Generator[AudioChunk, None, bool]:
@@ -138,7 +148,8 @@ class RequestRun:
         if prefix is None:
             yield self._sound(known[0]).last(CANCELLED)
             return False
-        begun: deque[tuple[PassSound, deque[Frame]]] = deque()  # passes and their frames, the first is being given out
+        # passes and their frames, the first is being given out
+        begun: deque[tuple[PassSound[AudioChunk], deque[Frame]]] = deque()
         current = 0  # its number
 
         def requests() -> Iterator[Generation]:  # each when there is room for it: a book has thousands
@@ -176,7 +187,7 @@ class RequestRun:
             yield begun[0][0].last(CANCELLED)
         return not begun
 
-    def _finished(self, begun: Iterable[tuple[PassSound, deque[Frame]]]) -> Iterator[AudioChunk]:
+    def _finished(self, begun: Iterable[tuple[PassSound[AudioChunk], deque[Frame]]]) -> Iterator[AudioChunk]:
         """After a cancel, the passes that had ended while an earlier one had not: what is finished is kept. A listener
         has no use for them."""
         for piece, frames in begun if self.lead is None else ():
@@ -199,7 +210,7 @@ class RequestRun:
             self.began += POLL  # the model's figures count its own time
         return going
 
-    def _sound(self, planned: PlannedPass) -> PassSound:
+    def _sound(self, planned: PlannedPass) -> PassSound[AudioChunk]:
         return PassSound(planned, self.codec, self.options, self.lead, self.chunk, self.source.pause_after)
 
     def _sampling(self) -> Sampling:
@@ -236,7 +247,14 @@ class RequestRun:
 
         return self.prefixes.get(prompt.matrix[:, : prompt.reference_end].tobytes(), prefill)
 
-    def chunk(self, planned: PlannedPass, codes: np.ndarray, samples: np.ndarray, reason: str | None) -> AudioChunk:
+    def chunk(
+        self,
+        planned: PlannedPass,
+        codes: np.ndarray,
+        samples: np.ndarray,
+        reason: str | None,
+        heard: Hearing | None = None,
+    ) -> AudioChunk:
         self.frames += codes.shape[1]
         self.samples += len(samples)
         elapsed = time.perf_counter() - self.began
@@ -254,5 +272,5 @@ class RequestRun:
             mx.get_peak_memory(),
         )
         return AudioChunk(
-            samples, rate, codes, planned.index, self.source.parts, planned.span, stats, reason, planned.text
+            samples, rate, codes, planned.index, self.source.parts, planned.span, stats, reason, planned.text, heard
         )
