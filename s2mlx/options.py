@@ -35,7 +35,8 @@ class Knob:
 
     name: the field it sets; kind: int, float or bool. least, most: the range, both within it unless `above` leaves the
     least out. default: the value of who says nothing; None stands for `unset`, which tells in words what then holds.
-    unit: of the value, for people; metavar: what stands for the value in a command's help.
+    unit: of the value, for people; metavar: what stands for the value in a command's help. needs: the knob without
+    which it means nothing.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Knob:
     default: float | bool | None = None
     unset: str = ""
     unit: str = ""
+    needs: str = ""
 
     @property
     def label(self) -> str:
@@ -159,8 +161,8 @@ KNOBS: dict[str, Knob] = {
         ),
         Knob("check", bool, "hear each pass, and speak those with wrong words again", default=False),
         Knob(
-            "takes", int, "with check: how often a pass is spoken at most; the best is kept", "N",
-            least=1, most=20, default=3,
+            "takes", int, "how often a pass is spoken at most until its words are right; the best is kept", "N",
+            least=1, most=20, default=3, needs="check",
         ),
     )
 }  # fmt: skip

@@ -26,6 +26,7 @@ from .worker import AsyncItems, KeepGoing, Results, Worker
 
 if TYPE_CHECKING:
     from .request.engine import Engine
+    from .request.listener import Judge
 
 # A voice, the name of a saved or bundled one, or the path of a file; or one for each speaker.
 Voices = Voice | str | os.PathLike[str] | Sequence[Voice | str | os.PathLike[str]] | None
@@ -188,7 +189,8 @@ class Synthesizer:
         voices = self._voices(voice)
         _ = self._engine.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
         seed = secrets.randbits(32) if options.seed is None else options.seed
-        work = lambda keep_going: self._engine.speak(text, voices, options, seed, keep_going, lead)
+        open_judge = _judge() if options.check else None
+        work = lambda keep_going: self._engine.speak(text, voices, options, seed, keep_going, lead, open_judge)
         if isinstance(text, str):
             return self._worker.stream(work, cancel, items=items)
         text.begin()
@@ -290,6 +292,15 @@ def _text(text: object) -> str | SpeechInput:
     if isinstance(text, (Iterable, AsyncIterable)) and not isinstance(text, (bytes, bytearray, list, tuple)):
         return SpeechInput(text)
     raise UsageError(f"the text must be a str, an iterable of str or a SpeechInput, not {type(text).__name__}")
+
+
+def _judge() -> Callable[[], Judge]:
+    """Who hears the passes of a request that asks for a check. Raises `EarError` before the request is queued."""
+    from .listen import check_ear
+    from .request.judging import open_judge
+
+    check_ear()
+    return open_judge
 
 
 def _voice(voice: object) -> Voice:

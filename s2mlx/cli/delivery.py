@@ -14,6 +14,7 @@ import numpy as np
 from ..options import DEFAULT_MAX_FRAMES, Options
 from ..results import CANCELLED, LENGTH, AudioChunk, Pass, Tally, corrected, ended_at_once
 from ..text import estimate_seconds, most_frames, notes
+from . import heard_lines
 from .outputs import CodesFile, Destination, open_audio
 from .terminal import Console, seconds
 
@@ -158,8 +159,15 @@ class Delivery:
             )
         if self.speaker and (gaps := self.speaker.underruns):
             self.console.warn(f"the sound stopped {'once' if gaps == 1 else f'{gaps} times'} to wait for the model")
+        for line in heard_lines.remarks(self.tally, self.text):
+            self.console.warn(line)
+        if self.options.check and (unheard := heard_lines.unheard(self.tally)):
+            self.console.warn(
+                f"{unheard} of {len(self.tally.passes)} passes are in a language that no recognizer here knows: not checked"
+            )
         where = f" -> {self._paths['output']}" if "output" in self._paths else ""
-        self.console.summary(f"{progress_line(self.tally)}, seed {self.tally.stats.seed}{where}")
+        heard = heard_lines.summary(self.tally)
+        self.console.summary(f"{progress_line(self.tally)}, seed {self.tally.stats.seed}{heard}{where}")
 
     def _limit(self, cut: Pass) -> tuple[str, str]:
         """What ended a pass that the model did not end, and what to do about it."""
@@ -183,7 +191,7 @@ class Delivery:
             "model_path": str(self.tts.path),
             "voice": voice,
             "text_characters": len(self.text) if isinstance(self.text, str) else self.text.characters,
-            **_as_dict(self.tally),
+            **_as_dict(self.tally, self.options.check),
             "load_seconds": load_seconds,
             "played": self.speaker is not None,
             "underruns": self.speaker.underruns if self.speaker else 0,
@@ -264,7 +272,7 @@ def progress_line(tally: Tally) -> str:
     return ", ".join(parts)
 
 
-def _as_dict(tally: Tally) -> dict[str, object]:
+def _as_dict(tally: Tally, checked: bool) -> dict[str, object]:
     """The same for programs."""
     stats = tally.stats
     return {
@@ -278,6 +286,7 @@ def _as_dict(tally: Tally) -> dict[str, object]:
                 "seconds": round(one.seconds, 3),
                 "finish_reason": one.finish_reason,
                 "text": list(one.span),
+                **(heard_lines.as_dict(one) if checked else {}),
             }
             for one in tally.passes
         ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from ..errors import UsageError
@@ -15,11 +16,14 @@ def add_options(parser: Parser, **remarks: str) -> None:
     """All of them. remarks: what this command adds to the help of a knob."""
     for name, knob in KNOBS.items():
         help = knob.help + remarks.get(name, "")
+        only = (attrgetter(knob.needs), f"is of --{knob.needs}") if knob.needs else None
         if knob.kind is bool:
-            parser.shared(knob.option, action="store_true", help=help)
+            parser.shared(knob.option, action="store_true", only=only, help=help)
         else:
             help = f"{help}; default: {knob.default_words}"
-            parser.shared(knob.option, type=_Word(knob), default=knob.default, metavar=knob.metavar, help=help)
+            parser.shared(
+                knob.option, type=_Word(knob), default=knob.default, metavar=knob.metavar, only=only, help=help
+            )
 
 
 def options(args: argparse.Namespace) -> Options:

@@ -6,7 +6,7 @@ import argparse
 import os
 import time
 
-from ..errors import DeviceError, UsageError
+from ..errors import DeviceError, GenerationError, UsageError
 from . import knobs, model, paths, references
 from .parser import Parser, words
 from .terminal import Console
@@ -21,8 +21,22 @@ temperature, top-p and top-k: s2mlx info.
 --json prints one object on stdout (the last line of stderr with -o -):
   model, model_path, voice [names], seed, text_characters, frames, seconds, finish_reason (stop | length),
   passes [{frames, seconds, finish_reason, text: [begin, end]}], time_to_first_audio, rtf (wall / audio time),
-  wall_seconds, load_seconds, prefill_seconds, prompt_tokens, played, underruns, peak_memory (bytes), output, codes
+  wall_seconds, load_seconds, prefill_seconds, prompt_tokens, played, underruns, peak_memory (bytes), output, codes;
+  with --check of each pass also heard, word_error_rate, takes, right, differences [{kind, wanted, heard}]
 """
+
+
+def _check_words() -> str:
+    """What counts as wrong, with its bounds."""
+    from .. import listen
+
+    return """
+--check: a recognizer (pip install "s2mlx[ear]") hears each pass before it goes out. It is spoken again when words of
+%d letters or more are missing or came besides, when %d letters were said twice, when other words are %d letters shorter
+or %d longer than those they stand for, or when %d %% of the letters are others: more than the recognizer gets wrong
+with clear speech. While playing, what is heard already stays as it is. Words that stay wrong are shown; --strict then
+ends with 1.
+""" % (listen.RUN, listen.TWICE, listen.SHORTER, listen.LONGER, 100 * listen.GARBLED)
 
 
 # What `say` of macOS, espeak and piper call things.
@@ -62,7 +76,7 @@ _ELSEWHERE = {
 
 
 def configure(parser: Parser) -> None:
-    parser.epilog = _EPILOG
+    parser.epilog = _EPILOG + _check_words()
     parser.add_argument("text", nargs="*", type=words, metavar="TEXT", help="the words to speak")
     model.add_options(parser)
     references.add_options(parser)
@@ -85,6 +99,12 @@ def configure(parser: Parser) -> None:
     option("--play", action="store_true", yields_to=("no_play",), help="play although -o is given")
     option("--no-play", action="store_true", yields_to=("play",), help="do not play, for --codes or --json alone")
     knobs.add_options(parser, trim=" (the speech is then made whole before it sounds)", normalize=" (likewise)")
+    parser.option(
+        "--strict",
+        action="store_true",
+        only=(lambda args: args.check, "is of --check"),
+        help="with --check: words that stay wrong are an error",
+    )
     option("--codes", metavar="FILE.npy", help="also save the frames, int32 [num_codebooks, frames]")
     model.add_manners(parser, json="print figures as one JSON object")
     parser.elsewhere |= _ELSEWHERE
@@ -113,6 +133,10 @@ def run(args: argparse.Namespace, console: Console) -> int:
         console.live = False  # the line that is being typed stays as it is
     if play:
         _check_device(args)
+    if options.check:
+        from ..listen import check_ear
+
+        check_ear()
 
     from ..text import notes
     from .delivery import Delivery
@@ -137,6 +161,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 voice=args.voice or [os.path.basename(clip) for clip in args.ref or []],
                 load_seconds=load_seconds,
                 on_stderr=args.output == "-",
+            )
+        if args.strict and job.tally.wrong:
+            raise GenerationError(
+                f"{len(job.tally.wrong)} of {len(job.tally.passes)} passes were not heard as they are written; "
+                "try another --seed, or more --takes"
             )
     return 0
 

@@ -21,7 +21,7 @@ from .regular import open_regular
 
 KEYS = (
     "model", "memory-limit", "voice", "device", "temperature", "top-p", "top-k", "rate", "max-frames", "pause-ms",
-    "batch", "trim", "normalize",
+    "batch", "trim", "normalize", "check", "takes",
 )  # fmt: skip
 _LARGEST = 1_000_000  # bytes
 _HEAD = "# What s2mlx takes where neither an option nor a variable says otherwise: see `s2mlx config --help`.\n"

@@ -1,9 +1,16 @@
+from .agreement import GARBLED as GARBLED
+from .agreement import LONGER as LONGER
+from .agreement import RUN as RUN
+from .agreement import SHORTER as SHORTER
+from .agreement import TWICE as TWICE
+from .agreement import wrong as wrong
 from .comparing import Comparison as Comparison
 from .comparing import Difference as Difference
 from .comparing import compare as compare
 from .ears import EARS as EARS
 from .ears import NO_EAR as NO_EAR
 from .ears import Ear as Ear
+from .ears import check_ear as check_ear
 from .ears import find_ear as find_ear
 from .heard import Heard as Heard
 from .heard import HeardWord as HeardWord

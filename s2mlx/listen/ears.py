@@ -41,6 +41,18 @@ def find_ear(name: str | None = None, language: str = "en") -> Ear:
 
     Raises `EarError` with one line that says how to get one. "off" stands for none.
     """
+    module, _, kind = _place(name, language).partition(".")
+    ear: Ear = getattr(importlib.import_module(f".{module}", __package__), kind)()
+    return ear
+
+
+def check_ear(name: str | None = None, language: str = "en") -> None:
+    """Raises what `find_ear` would where there is none; loads nothing."""
+    _place(name, language)
+
+
+def _place(name: str | None, language: str) -> str:
+    """The module and class of the recognizer that is to be used."""
     name = name or os.environ.get(VARIABLE) or None
     if name == "off":
         raise EarError("listening is switched off (--ear off)")
@@ -50,9 +62,7 @@ def find_ear(name: str | None = None, language: str = "en") -> Ear:
         if name not in (None, each) or (name is None and languages is not None and language not in languages):
             continue
         if find_spec(package) is not None:
-            module, _, kind = place.partition(".")
-            ear: Ear = getattr(importlib.import_module(f".{module}", __package__), kind)()
-            return ear
+            return place
         if name is not None:
             raise EarError(f'{name} is not installed: pip install "s2mlx[ear]"')
     raise EarError(NO_EAR)

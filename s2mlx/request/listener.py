@@ -4,39 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Protocol
 
 import numpy as np
 
 from ..results import Hearing
 
-# (words that were to be said, samples float32 [n], their rate) -> what was heard of them; None if the ear does not
-# know their language
-Judge = Callable[[str, np.ndarray, int], Hearing | None]
+
+class Judge(Protocol):
+    """Called with the words that were to be said and samples float32 [n] at their rate -> what was heard of them; None
+    if the ear does not know their language."""
+
+    def __call__(self, text: str, samples: np.ndarray, rate: int, /) -> Hearing | None: ...
+
+    def close(self) -> None: ...
 
 
 class Listener:
     """Hears one take after the other.
 
-    open_judge() is called on the thread when the first take comes: a recognizer takes a second to load, in which the
-    model speaks on. What the judge raises is raised by the future that `hear` returns.
+    open_judge() is called on the thread, at once: a recognizer takes a moment to load, in which the model speaks. What
+    it or the judge raises is raised by the futures that `hear` returns.
     """
 
     def __init__(self, open_judge: Callable[[], Judge]):
-        self._open, self._judge = open_judge, None
-        self._thread: ThreadPoolExecutor | None = ThreadPoolExecutor(1, "s2mlx-ear")
+        self._open, self._closed = open_judge, False
+        self._judge: Judge | None = None
+        self._thread = ThreadPoolExecutor(1, "s2mlx-ear")
         self._thread.submit(self._ready)
 
     def hear(self, text: str, samples: np.ndarray, rate: int) -> Future[Hearing | None]:
-        assert self._thread is not None
-        return self._thread.submit(lambda: self._ready()(text, samples, rate))
+        return self._thread.submit(self._hear, text, samples, rate)
 
     def close(self) -> None:
-        """What was not heard yet never is; the recognizer's memory is free as soon as it has heard what it hears."""
-        if self._thread is not None:
-            self._thread.shutdown(wait=False, cancel_futures=True)
-            self._thread = None
+        """What was not heard yet never is; the recognizer goes as soon as it is done with what it hears now."""
+        if not self._closed:
+            self._closed = True
+            self._thread.submit(self._let_go)
+            self._thread.shutdown(wait=False)
+
+    def _hear(self, text: str, samples: np.ndarray, rate: int) -> Hearing | None:
+        return None if self._closed else self._ready()(text, samples, rate)
 
     def _ready(self) -> Judge:
         if self._judge is None:
             self._judge = self._open()
         return self._judge
+
+    def _let_go(self) -> None:
+        if self._judge is not None:
+            self._judge.close()
+            self._judge = None

@@ -243,7 +243,7 @@ def test_every_knob_is_an_option_of_say(run, tts, player):
     from s2mlx.options import KNOBS, Options
 
     words = {"temperature": 0.5, "top_p": 0.6, "top_k": 7, "seed": 8, "max_frames": 90, "min_frames": 1, "pause_ms": 2}
-    words |= {"rate": 1.5, "trim": True, "normalize": True, "batch": 3}
+    words |= {"rate": 1.5, "trim": True, "normalize": True, "batch": 3, "check": True, "takes": 4}
     argv = [
         part
         for name, value in words.items()

@@ -16,15 +16,18 @@ class ScriptedEar:
 
     def __init__(self, wrong: Callable[[str, int], int | None] = lambda text, take: 0):
         self.wrong, self.takes, self.sounds = wrong, {}, []
-        self.opened = 0
+        self.opened = self.closed = 0
         self.gate = threading.Event()
         self.gate.set()
 
     def open(self):
         self.opened += 1
-        return self.judge
+        return self
 
-    def judge(self, text: str, samples: np.ndarray, rate: int) -> Hearing | None:
+    def close(self):
+        self.closed += 1
+
+    def __call__(self, text: str, samples: np.ndarray, rate: int) -> Hearing | None:
         take = self.takes[text] = self.takes.get(text, -1) + 1
         self.sounds.append((text, take, samples))
         assert self.gate.wait(30)

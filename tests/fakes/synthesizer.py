@@ -86,6 +86,7 @@ class FakeSynthesizer:
     # What `say` gives, in turn, instead of what `stream` would: (times its words take, finish reason) or a fault; its
     # codes are then its number.
     sayings: list | None = None
+    hearings: list = field(default_factory=list)  # what a check hears of each pass in turn, the last of all that follow
     is_demo: bool = False
     name: str = "Fake S2"
     path: str = "/models/fake.gguf"
@@ -220,4 +221,5 @@ class FakeSynthesizer:
         )
         samples = np.append(samples, np.zeros(frames * self.pause * RATE, np.float32))
         codes = np.full((BOOKS, frames), seed % 256, np.int32)
-        return AudioChunk(samples, RATE, codes, part, len(spans), spans[part], stats, reason, words)
+        heard = self.hearings[min(part, len(self.hearings) - 1)] if reason and self.hearings else None
+        return AudioChunk(samples, RATE, codes, part, len(spans), spans[part], stats, reason, words, heard)
