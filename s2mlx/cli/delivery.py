@@ -102,8 +102,12 @@ class Delivery:
 
     def _generate(self, sink: _Sink) -> None:
         def take(chunk: AudioChunk) -> None:
-            self._look_at(chunk)
             self.tally.add(chunk)
+            if chunk.heard and not chunk.heard.right:
+                self._words.setdefault(chunk.part, chunk.text)
+            if chunk.heard and not chunk.finish_reason:  # of a pass that went out before it was heard
+                return
+            self._look_at(chunk)
             sink.write(chunk)
             if self.speaker and chunk.finish_reason and not isinstance(self.text, str):
                 self.speaker.rest()
@@ -159,11 +163,12 @@ class Delivery:
             )
         if self.speaker and (gaps := self.speaker.underruns):
             self.console.warn(f"the sound stopped {'once' if gaps == 1 else f'{gaps} times'} to wait for the model")
-        for line in heard_lines.remarks(self.tally, self.text):
+        for line in heard_lines.remarks(self.tally, self._words):
             self.console.warn(line)
         if self.options.check and (unheard := heard_lines.unheard(self.tally)):
             self.console.warn(
-                f"{unheard} of {len(self.tally.passes)} passes are in a language that no recognizer here knows: not checked"
+                f"{unheard} of {len(self.tally.passes)} passes were not checked: "
+                "no recognizer here knows their language"
             )
         where = f" -> {self._paths['output']}" if "output" in self._paths else ""
         heard = heard_lines.summary(self.tally)

@@ -10,7 +10,7 @@ _NAMED = 5  # passes whose words are shown
 
 
 def summary(tally: Tally) -> str:
-    """The end of the run's last line: ", heard with word error rate 0.02, 3 passes in 4 takes"; empty without a check."""
+    """The end of the last line, ", heard with word error rate 0.02, 3 passes in 4 takes"; empty without a check."""
     heard = [one.heard for one in tally.passes if one.heard is not None]
     if not heard:
         return ""
@@ -19,12 +19,12 @@ def summary(tally: Tally) -> str:
     return f", heard with word error rate {rate:.2f}, {_count(len(heard), 'pass')} in {_count(takes, 'take')}"
 
 
-def remarks(tally: Tally, text: str) -> list[str]:
-    """A line for each pass that was not heard as it is written."""
+def remarks(tally: Tally, texts: dict[int, str]) -> list[str]:
+    """A line for each pass that was not heard as it is written; texts: what these say, by number."""
     lines = []
     for one in tally.wrong[:_NAMED]:
         assert one.heard is not None
-        words = repr(text[slice(*one.span)].strip()[:40])
+        words = repr(texts[one.index].strip()[:40])
         differences = "; ".join(map(str, one.heard.differences[:_NAMED]))
         lines.append(f"{words} ...: {differences} (best of {_count(one.heard.takes, 'take')})")
     if (more := len(tally.wrong) - _NAMED) > 0:

@@ -28,15 +28,15 @@ temperature, top-p and top-k: s2mlx info.
 
 def _check_words() -> str:
     """What counts as wrong, with its bounds."""
-    from .. import listen
+    from ..listen import GARBLED, LONGER, RUN, SHORTER, TWICE
 
-    return """
+    return f"""
 --check: a recognizer (pip install "s2mlx[ear]") hears each pass before it goes out. It is spoken again when words of
-%d letters or more are missing or came besides, when %d letters were said twice, when other words are %d letters shorter
-or %d longer than those they stand for, or when %d %% of the letters are others: more than the recognizer gets wrong
-with clear speech. While playing, what is heard already stays as it is. Words that stay wrong are shown; --strict then
-ends with 1.
-""" % (listen.RUN, listen.TWICE, listen.SHORTER, listen.LONGER, 100 * listen.GARBLED)
+{RUN} letters or more are missing or came besides, when {TWICE} letters or more were said twice, when other words are
+{SHORTER} letters shorter or {LONGER} longer than those they stand for, or when {GARBLED:.0%} of the letters are others:
+more than a recognizer gets wrong with clear speech. What is heard already while playing stays. Words that stay wrong
+are shown.
+"""
 
 
 # What `say` of macOS, espeak and piper call things.

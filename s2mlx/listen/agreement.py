@@ -1,7 +1,7 @@
 """Whether what was heard is what was to be said, or more is wrong than recognizers get wrong themselves.
 
-The bounds are learned: `python -m tests.listen.learn_agreement` speaks sentences with the bundled voices, right and broken
-on purpose, and prints how many each bound would catch. Letters are counted, not words: a recognizer that mishears gives
+The bounds are learned: `python -m tests.listen.learn_agreement` speaks sentences with the bundled voice, right ones and
+broken ones, and prints how many the bounds catch. Letters are counted, not words: a recognizer that mishears gives
 other words of about the same length, while speech that skips or repeats changes the length.
 """
 

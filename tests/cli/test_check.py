@@ -75,7 +75,7 @@ def test_many_wrong_passes_are_counted(run, tts, player):
 def test_a_language_that_the_recognizer_does_not_know_is_said(run, tts, player):
     tts.hearings = [None]
     result = run("say", "Eins. Zwei.", "--check")
-    assert result.code == 0 and "2 of 2 passes are in a language that no recognizer here knows" in result.err
+    assert result.code == 0 and "2 of 2 passes were not checked: no recognizer here knows their language" in result.err
     tts.hearings = []
     assert "recognizer" not in run("say", "Eins. Zwei.").err
 
@@ -97,4 +97,4 @@ def test_without_a_recognizer_one_line_tells_how_to_get_one(run, tts, player, mo
 
 def test_the_bounds_are_told_in_help(run):
     help = " ".join(run("say", "--help").out.split())
-    assert "words of 4 letters or more are missing" in help and "50 % of the letters" in help
+    assert "words of 4 letters or more are missing" in help and "50% of the letters" in help
