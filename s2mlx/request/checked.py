@@ -24,7 +24,7 @@ from ..worker import Aside
 from .listener import Judge, Listener
 from .passes import PlannedPass
 from .run import RequestRun
-from .takes import CheckedPass, Take
+from .takes import CheckedPass, SpokenTake
 
 PATIENCE = 5.0  # seconds that the first sound waits for a take and the ear
 RESERVE = 1.0  # seconds of sound that a listener keeps
@@ -100,7 +100,7 @@ class CheckedRun(RequestRun):
             yield self._cancelled(first)
             return False
         line: deque[CheckedPass] = deque()  # begun, in the order in which they go out
-        begun: list[tuple[CheckedPass, Take]] = []
+        begun: list[tuple[CheckedPass, SpokenTake]] = []
 
         def more() -> bool:
             """Is there a pass that may begin? Of what is a dialogue after all, each turn waits for the one before."""
@@ -186,7 +186,7 @@ class CheckedRun(RequestRun):
             if not one.look() and one.going is not None:
                 yield from self._going_out(one)
 
-    def _take(self, one: CheckedPass) -> Take:
+    def _take(self, one: CheckedPass) -> SpokenTake:
         return one.begin(self.codec, self.options, self.source.pause_after)
 
     def _cancelled(self, planned: PlannedPass) -> AudioChunk:

@@ -21,7 +21,7 @@ Piece = tuple[np.ndarray, np.ndarray, str | None]
 Hear = Callable[[str, np.ndarray, int], "Future[Hearing | None]"]
 
 
-class Take:
+class SpokenTake:
     """One try at a pass: `add` its frames; `pieces` waits with what they became until it goes out."""
 
     def __init__(
@@ -83,12 +83,12 @@ class CheckedPass:
 
     def __init__(self, planned: PlannedPass, most: int):
         self.planned, self.most = planned, most
-        self.takes: list[Take] = []
-        self.going: Take | None = None
+        self.takes: list[SpokenTake] = []
+        self.going: SpokenTake | None = None
 
-    def begin(self, codec: Codec, options: Options, pause_after: Callable[[PlannedPass], bool]) -> Take:
+    def begin(self, codec: Codec, options: Options, pause_after: Callable[[PlannedPass], bool]) -> SpokenTake:
         """The next take; the arguments are those of `PassSound`."""
-        self.takes.append(Take(replace(self.planned, take=len(self.takes)), codec, options, pause_after))
+        self.takes.append(SpokenTake(replace(self.planned, take=len(self.takes)), codec, options, pause_after))
         return self.takes[-1]
 
     def look(self) -> bool:
@@ -123,9 +123,9 @@ class CheckedPass:
         found = self.going.heard()
         return None if found is None else replace(found, takes=len(self.takes))
 
-    def _best(self) -> Take:
+    def _best(self) -> SpokenTake:
         """A take that was heard, before one that was not yet."""
-        return min((take for take in self.takes if take.was_heard), key=Take.faults, default=self.takes[-1])
+        return min((take for take in self.takes if take.was_heard), key=SpokenTake.faults, default=self.takes[-1])
 
     def pieces(self) -> Iterator[Piece]:
         """What there is now of the take that goes out and was not taken yet."""
