@@ -30,6 +30,7 @@ from .speaking.spoken_audio import SpokenAudio
 from .state.history import History, HistoryEntry, distinct_options
 from .state.session import Session
 from .state.settings import Settings, SettingsFile
+from .state.voice_notes import VoiceNotes
 from .themes import OURS, meanings
 from .widgets.key_line import SMALLEST
 from .widgets.visible_lines import VisibleLines
@@ -78,7 +79,7 @@ class S2App(App[int]):
         self._settings = SettingsFile(config / "app.json", **overrides)
         self.session = Session(state)
         self.history = History(state / "history", studio.write_audio, studio.read_audio)
-        self.voices = VoiceShelf(studio, guests)
+        self.voices = VoiceShelf(studio, VoiceNotes(config / "voices.json"), guests)
         self.jobs = Jobs(self)
         self.loader = EngineLoader(studio, self.jobs, lambda: self.main.engine_changed())
         self._writing = threading.Lock()
@@ -195,7 +196,8 @@ class S2App(App[int]):
 
     def tell_of_damage(self) -> None:
         """Say which state files were put aside since the last time."""
-        for complaints in (self._settings.complaints, self.session.complaints, self.history.complaints):
+        owners = (self._settings, self.session, self.history, self.voices.notes)
+        for complaints in (owner.complaints for owner in owners):
             told, complaints[:] = list(complaints), []
             if len(told) > MOST_COMPLAINTS:
                 told[MOST_COMPLAINTS:] = [f"and {len(told) - MOST_COMPLAINTS} more"]

@@ -30,6 +30,32 @@ def completions(start: str, speakers: Sequence[str] = ()) -> list[tuple[str, str
     return [(f"[{tag}]", "") for tag in first + inside]
 
 
+GROUPS = {  # of DIRECTIONS, as people look for them; what is in none of these is a manner of speaking
+    "Feelings": ("angry", "delighted", "excited", "sad", "shocked", "surprised", "with a smile"),
+    "Sounds": (
+        *("breathing", "chuckling", "clearing throat", "crying", "exhale", "gasps", "giggling", "groaning", "inhale"),
+        *("laughing", "moaning", "panting", "sighing", "sobbing", "tongue click", "tsk"),
+    ),
+    "Pauses": ("short pause", "pause", "long pause"),
+}
+
+
+def palette(typed: str = "", speakers: Sequence[str] = ()) -> list[tuple[str, list[tuple[str, str]]]]:
+    """(group, [(tag, remark)]) of all tags that hold what was typed; a direction of one's own comes last."""
+    word = typed.strip().strip("[]").casefold()
+    grouped = {tag for tags in GROUPS.values() for tag in tags}
+    manners = tuple(tag for tag in DIRECTIONS if tag not in grouped)
+    found = [
+        (group, [(f"[{tag}]", "") for tag in tags if word in tag])
+        for group, tags in ({"Manner": manners} | GROUPS).items()
+    ]
+    found.append(("Speakers", [(f"<|speaker:{n}|>", who) for n, who in enumerate(speakers) if word in who.casefold()]))
+    own = f"[{word}]"
+    if word and _TAG.fullmatch(own) and word not in DIRECTIONS:
+        found.append(("In your own words", [(own, "")]))
+    return [(group, tags) for group, tags in found if tags]
+
+
 def spans(line: str) -> list[tuple[int, int]]:
     """Where the tags of a line stand: [begin, end)."""
     return [found.span() for found in _TAG.finditer(line)]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -126,6 +130,19 @@ class LocalStudio:
 
         write_audio(path, samples, rate, private=private)
 
+    def reveal(self, path: Path) -> bool:
+        program = ["open", "-R", str(path)] if sys.platform == "darwin" else ["xdg-open", str(path.parent)]
+        if shutil.which(program[0]) is None or (sys.platform != "darwin" and not _has_windows()):
+            return False
+        subprocess.Popen(
+            program,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        return True
+
     def sentences(self, text: str) -> list[tuple[int, int]]:
         from s2mlx.text import split_sentences
 
@@ -164,3 +181,7 @@ def _loud(samples: np.ndarray, rate: int) -> np.ndarray:
 
     floor, loud = noise_floor_db(samples, rate), speech_db(samples, rate)
     return frame_levels(samples, rate) > floor + max(3.0, (loud - floor) / 3)
+
+
+def _has_windows() -> bool:
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

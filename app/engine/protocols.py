@@ -200,6 +200,9 @@ class Studio(Protocol):
 
     def write_audio(self, path: Path, samples: np.ndarray, rate: int, *, private: bool = False) -> None: ...
 
+    def reveal(self, path: Path) -> bool:
+        """Show a file or folder in the system's own window; False where there is none."""
+
     def sentences(self, text: str) -> list[tuple[int, int]]:
         """Characters [begin, end) of each sentence."""
 

@@ -8,6 +8,7 @@ from s2mlx.errors import GenerationError, S2Error
 from s2mlx.voices import check_name, key
 
 from ..jobs import Job, JobCancelled
+from ..state.voice_notes import VoiceNotes
 from .protocols import SpeechEngine, Studio
 
 if TYPE_CHECKING:
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class VoiceShelf:
-    """`guests`: voices for this run only, by name."""
+    """`guests`: voices for this run only, by name; `notes`: what the user has noted of the voices."""
 
-    def __init__(self, studio: Studio, guests: dict[str, Any] | None = None):
-        self._studio, self.guests = studio, guests or {}
+    def __init__(self, studio: Studio, notes: VoiceNotes, guests: dict[str, Any] | None = None):
+        self._studio, self.notes, self.guests = studio, notes, guests or {}
         self._fitters: tuple[SpeechEngine, VoiceFitter] | None = None  # of the engine asked for last
 
     @property
@@ -41,18 +42,20 @@ class VoiceShelf:
             raise JobCancelled
         return fitted
 
-    def check(self, name: str, engine: SpeechEngine) -> None:
-        """Raises VoiceError where `engine` cannot take a saved voice as it is."""
-        self.library.get(name).check(engine.config)
+    def misfit(self, name: str, engine: SpeechEngine) -> str:
+        """Why `engine` cannot take a saved voice as it is, or an empty string."""
+        try:
+            self.library.get(name).check(engine.config)
+        except (S2Error, OSError) as error:
+            return str(error)
+        return ""
 
     def trouble(self, name: str, engine: SpeechEngine | None) -> str:
         """Why a saved voice cannot speak, not even made again from its clip, or an empty string."""
         try:
-            if engine and self.library.clip(name) is None:
-                self.check(name, engine)
+            return self.misfit(name, engine) if engine and self.library.clip(name) is None else ""
         except (S2Error, OSError) as error:
             return str(error)
-        return ""
 
     def names(self) -> list[str]:
         return [*self.library.names(), *self.guests]

@@ -36,14 +36,18 @@ class Form(ModalScreen[dict | None]):
         accept: str = "OK",
         check: Callable[[dict], str] = lambda values: "",
         trouble: str = "",
+        about: str = "",
     ):
-        """`trouble`: what was wrong with these values the last time."""
+        """`trouble`: what was wrong with these values the last time; `about`: a line above the fields."""
         super().__init__()
         self._title, self._fields, self._accept, self._check, self._trouble = title, fields, accept, check, trouble
+        self._about = about
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog"):
             yield Label(self._title, classes="title", markup=False)
+            if self._about:
+                yield Label(self._about, classes="meaning", markup=False)
             for field in self._fields:
                 if isinstance(field.value, bool):
                     yield MarkedCheckbox(field.label, field.value, id=f"field-{field.name}")

@@ -26,6 +26,7 @@ from .base import AppScreen
 from .side_panel import SidePanel
 from .sound_saver import SoundSaver
 from .speech_control import SpeechControl
+from .tag_palette import TagPalette
 from .voice_actions import VoiceActions
 
 AUTOSAVE = 1.0  # seconds after the last change of the text
@@ -66,6 +67,7 @@ class MainScreen(AppScreen[None]):
         Binding("escape", "stop", "Stop"),
         Binding("ctrl+b", "replay", "Replay", show=False),
         Binding("f2", "pause", "Pause", key_display="F2"),
+        Binding("f4", "tags", "Tags", key_display="F4", show=False),
         Binding("ctrl+o", "save", "Save sound", show=False),
         Binding("ctrl+l", "live", "Live clone", show=False),
         Binding("ctrl+r", "record", "Record", show=False),
@@ -228,7 +230,9 @@ class MainScreen(AppScreen[None]):
         return True
 
     def action_speak(self) -> None:
-        self.speak(self.editor.text, self.cast_for(self.editor.text), self.app.settings.options())
+        names = self.cast_for(self.editor.text)
+        options = self.app.settings.options()
+        self.speak(self.editor.text, names, self.app.voices.notes.of(names[0]).applied(options) if names else options)
 
     def speak(self, text: str, names: tuple[str, ...] | None, options: Options) -> None:
         """Speak `text`; `names` None means that the cast has a gap, which has been said already."""
@@ -280,6 +284,24 @@ class MainScreen(AppScreen[None]):
             self.say("nothing to save yet: ^s speaks the text")
         else:
             self._saver.save(*wanted, codes=True)
+
+    def action_filter_voices(self) -> None:
+        self.voice_list.focus()
+        self.voice_list.action_filter()
+
+    def action_voice_card(self) -> None:
+        self.voice_list.focus()
+        self.voice_list.action_ask("card")
+
+    def action_tags(self) -> None:
+        engine = self.app.loader.engine
+
+        def put(tag: str | None) -> None:
+            if tag:
+                self.editor.insert(tag)
+
+        heeded = engine is None or engine.config.dialogue
+        self.app.push_screen(TagPalette(heeded, self.editor.speakers), put)
 
     def action_record(self) -> None:
         self.speech.silence()

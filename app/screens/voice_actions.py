@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from s2mlx.errors import S2Error
@@ -15,6 +15,7 @@ from ..widgets.voice_list import OWN, VoiceList, VoiceRow
 from .activity import Situation
 from .background_work import BackgroundWork
 from .base import AppScreen
+from .voice_card import open_card
 from .voice_forms import VoiceForms
 
 if TYPE_CHECKING:
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
 
     from ..app import S2App
 
-NEED_A_VOICE = ("audition", "rename", "delete", "export")
+NEED_A_VOICE = ("audition", "rename", "delete", "export", "card")
 
 
 class PlayClip(Protocol):
     def __call__(self, samples: np.ndarray, rate: int, *, clip_of: str) -> None: ...
+
+
+AGAIN = "of another model: made again from its clip for {}"
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,8 @@ class VoiceActions:
         self._screen, self._list, self._editor = screen, voice_list, editor
         self._situation, self._work, self._play = situation, work, play
         self._deleted: list[DeletedVoice] = []
+        self._refreshing: Job | None = None  # the latest look into the library
+        self._to_highlight: str | None = None  # once it has ended
         self.forms = VoiceForms(screen, situation, work, self.refresh, lambda name: self.bind(name, 0))
 
     @property
@@ -72,12 +78,17 @@ class VoiceActions:
                 VoiceRow(name, voice.seconds) for name, voice in app.voices.guests.items()
             ]
 
-        def show(rows: list[VoiceRow]) -> None:
-            self._show(rows)
-            if highlight:
-                self._list.highlight(highlight)
+        self._to_highlight = highlight or self._to_highlight
 
-        app.jobs.start("voices", work, done=show)
+        def show(rows: list[VoiceRow]) -> None:
+            if job is not self._refreshing:  # a later look knows more, and may have ended before this one
+                return
+            self._show(rows)
+            wanted, self._to_highlight = self._to_highlight, None
+            if wanted:
+                self._list.highlight(wanted)
+
+        job = self._refreshing = app.jobs.start("voices", work, done=show)
 
     def bind(self, name: str | None, speaker: int) -> None:
         """Voice `name` (None: nobody) speaks as `speaker`."""
@@ -94,10 +105,10 @@ class VoiceActions:
     # what the list asks for
 
     def highlighted(self) -> None:
-        """A voice that cannot be used says why."""
-        row = next((row for row in self._list.rows if row.name == self._list.current), None)
-        if row and row.trouble:
-            self._situation.say(f"{row.name}: {row.trouble}")
+        """A voice that cannot be used says why; what was noted of one is shown."""
+        row = self._list.current_row
+        if row and (row.trouble or row.notes):
+            self._situation.say(f"{row.name}: {row.trouble or row.notes}")
 
     def speaker_chosen(self, event: VoiceList.SpeakerChosen) -> None:
         self.bind(event.name, event.speaker)
@@ -121,8 +132,14 @@ class VoiceActions:
                 "rename": self.forms.rename,
                 "delete": self._delete,
                 "export": self.forms.export,
+                "card": self._card,
             }
             actions[what](name)
+
+    def _card(self, name: str) -> None:
+        row = self._list.current_row
+        if row and row.name == name:
+            open_card(self._app, row)
 
     def _audition(self, name: str) -> None:
         def done(clip: tuple[np.ndarray, int] | None) -> None:
@@ -162,17 +179,22 @@ class VoiceActions:
 
 def _row(app: S2App, info: VoiceInfo) -> VoiceRow:
     """A saved voice as the list shows it; one that the loaded model cannot use, not even by its clip, says so."""
-    language = app.settings.languages.get(info.name, "")
+    language, notes = app.settings.languages.get(info.name, ""), app.voices.notes.of(info.name).notes
+    row = VoiceRow(info.name, language=language, bundled=info.builtin, notes=notes)
     try:
         engine = app.loader.engine
-        if engine and not info.problem and not info.has_clip:
-            app.voices.check(info.name, engine)
+        trouble = app.voices.misfit(info.name, engine) if engine and not info.problem else ""
+        if trouble and not info.has_clip:
+            return replace(row, trouble=trouble)
         clip = app.voices.library.clip(info.name) if info.has_clip and not info.problem else None
     except (S2Error, OSError) as error:
-        return VoiceRow(info.name, language=language, trouble=str(error))
+        return replace(row, trouble=str(error))
     if info.problem:
-        return VoiceRow(info.name, language=language, trouble=info.problem)
-    return VoiceRow(info.name, info.seconds or 0.0, language, blocks(clip[0], 10) if clip else "")
+        return replace(row, trouble=info.problem)
+    fits = "" if engine is None else AGAIN.format(engine.name) if trouble else f"fits {engine.name}"
+    return replace(
+        row, seconds=info.seconds or 0.0, outline=blocks(clip[0], 10) if clip else "", fits=fits, again=bool(trouble)
+    )
 
 
 def _without_gap_at_the_end(cast: list[str | None]) -> tuple[str | None, ...]:

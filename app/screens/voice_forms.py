@@ -109,6 +109,8 @@ class VoiceForms:
             def work(job: Job) -> None:
                 self._app.voices.library.rename(name, new)
                 self._app.history.rename_voice(name, new)
+                self._app.voices.notes.rename(name, new)
+                self._app.voices.notes.save()
 
             return FormTask("rename", f"renaming {name}", work, done)
 

@@ -122,29 +122,43 @@ class History:
             rate = 44100
         return self._read_audio(path, rate), rate
 
-    def remove(self, entry: HistoryEntry) -> None:
+    def remove(self, *entries: HistoryEntry) -> None:
         """Into the bin, where an utterance stays for `IN_BIN` seconds. Raises OSError."""
         private_folder(self._bin)
-        for path in self._files(entry.id, self.folder):
+        now = time.time_ns()
+        for path in (path for entry in entries for path in self._files(entry.id, self.folder)):
             if path.exists():
-                os.utime(path)
+                os.utime(path, ns=(now, now))
                 path.replace(self._bin / path.name)
         for path in self._bin.iterdir():
             if path.stat().st_mtime < time.time() - IN_BIN:
                 path.unlink(missing_ok=True)
+
+    def empty_bin(self) -> None:
+        """For good. Raises OSError."""
+        for path in list(self._bin.glob("*")):
+            path.unlink(missing_ok=True)
+
+    def bytes_used(self) -> tuple[int, int]:
+        """On the disk, by what is listed and by what is in the bin."""
+        listed, binned = (sum(_size(path) for path in folder.glob("*.*")) for folder in (self.folder, self._bin))
+        return listed, binned
 
     def removed(self) -> bool:
         """Whether there is something to bring back."""
         return any(self._bin.glob("*.json"))
 
     def bring_back(self) -> str | None:
-        """The id of the utterance that was removed last, which is back; None when the bin is empty. Raises OSError."""
-        newest = max(self._bin.glob("*.json"), key=lambda path: path.stat().st_mtime_ns, default=None)
+        """The id of the utterance that was removed last, which is back, with all that were removed together with it;
+        None when the bin is empty. Raises OSError."""
+        when = {path: path.stat().st_mtime_ns for path in self._bin.glob("*.json")}
+        newest = max(when, key=when.__getitem__, default=None)
         if newest is None:
             return None
-        for path in reversed(self._files(newest.stem, self._bin)):
-            if path.exists():
-                path.replace(self.folder / path.name)
+        for found in (path for path, at in when.items() if at == when[newest]):
+            for path in reversed(self._files(found.stem, self._bin)):
+                if path.exists():
+                    path.replace(self.folder / path.name)
         return newest.stem
 
     def rename_voice(self, old: str, new: str) -> None:
@@ -164,6 +178,10 @@ class History:
         """What makes it an entry comes first."""
         return [folder / f"{id}.json", folder / f"{id}.flac"]
 
+    def path(self, entry: HistoryEntry) -> Path:
+        """The file of its sound."""
+        return self._sound(entry)
+
     def _sound(self, entry: HistoryEntry) -> Path:
         return self.folder / f"{entry.id}.flac"
 
@@ -175,6 +193,13 @@ class History:
         except Damaged as fault:
             self.complaints.append(put_aside(path, fault))
             return None
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except OSError:
+        return 0
 
 
 def _entry(stored: dict[str, Any], id: str) -> HistoryEntry:

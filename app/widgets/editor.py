@@ -131,6 +131,17 @@ class Editor(Container):
         self._spoken, self._moved = text, None
         self.area.left_alone = True
 
+    def insert(self, words: str) -> None:
+        """Put words at the cursor, in place of what is selected, with a space where they would touch others."""
+        (row, begin), (last, end) = sorted((self.area.selection.start, self.area.selection.end))
+        before = self.area.document.get_line(row)[:begin]
+        after = self.area.document.get_line(last)[end:]
+        words = (" " if before[-1:].strip() else "") + words + (" " if after[:1].isalnum() else "")
+        self.area.replace(words, (row, begin), (last, end), maintain_selection_offset=False)
+        self.area.move_cursor((row, begin + len(words)))
+        self.menu.display = False
+        self.area.focus()
+
     def mark(self, span: tuple[int, int] | None) -> None:
         """Mark the sentence being heard, and keep it in sight as long as nobody types here."""
         if span:

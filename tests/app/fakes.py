@@ -58,6 +58,8 @@ class FakeStudio:
         self.usable = True
         self.files: dict = {}
         self.more_devices: list = []
+        self.revealed: list = []
+        self.has_windows = True
 
     def load(self, model, *, tokenizer, compat, memory_limit, on_progress):
         while not self.load_gate.is_open:
@@ -124,6 +126,10 @@ class FakeStudio:
             raise self.write_error
         path.write_bytes(b"sound")
         self.files[path] = samples
+
+    def reveal(self, path):
+        self.revealed.append(path)
+        return self.has_windows
 
     def sentences(self, text):
         spans, begin = [], 0

@@ -8,7 +8,9 @@ from types import SimpleNamespace
 from s2mlx_app.screens.record import RecordScreen
 from s2mlx_app.screens.review import Stage
 from s2mlx_app.state.take_file import UnsavedTake
+from s2mlx_app.state.voice_notes import VoiceNote
 
+from . import scenes
 from .scenes import settle, speech
 
 WORDS = "The harbour was quiet before dawn."
@@ -31,4 +33,27 @@ async def takes(pilot) -> None:
     await settle(pilot)
 
 
-SCENES = {"takes": takes}
+async def tags(pilot) -> None:
+    await settle(pilot)
+    await pilot.press("f4")
+    await settle(pilot)
+
+
+async def card(pilot) -> None:
+    """The card of a voice that has notes."""
+    await settle(pilot)
+    pilot.app.voices.notes.change("anna", VoiceNote("close, warm; for stories", rate=0.95, seed=7))
+    pilot.app.main.voice_list.focus()
+    pilot.app.main.voice_list.highlight("anna")
+    await pilot.press("n")
+    await settle(pilot)
+
+
+async def filtered(pilot) -> None:
+    """The history, searched."""
+    await scenes.history(pilot)
+    await pilot.press("slash", *"oranges")
+    await settle(pilot)
+
+
+SCENES = {"takes": takes, "tags": tags, "card": card, "filtered": filtered}
