@@ -22,6 +22,12 @@ import lazy_loader
 # of TF32 unless told otherwise before its first one: a thousand times the error, and other codes for one clip and seed.
 os.environ.setdefault("MLX_ENABLE_TF32", "0")
 
+# MLX hands work to the GPU in command buffers of 40 to 50 launches, or 40 to 50 MB of arrays: a frame of S2 Pro takes
+# 54 to 146 of them, each with a pause, and so at most 20. It asks once, before its first.
+if sys.platform == "darwin":
+    os.environ.setdefault("MLX_MAX_OPS_PER_BUFFER", "1000")
+    os.environ.setdefault("MLX_MAX_MB_PER_BUFFER", "400")
+
 __version__ = "0.2.0"
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

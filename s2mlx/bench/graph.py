@@ -54,7 +54,8 @@ _PROMPT = 32  # positions before the counted frame: the KV cache has room, as in
 
 @dataclass(frozen=True)
 class Graph:
-    """kinds: nodes by primitive or kernel. launches: work for a GPU; views take none, a concatenation one per input."""
+    """kinds: nodes by primitive or kernel. launches: work for a GPU; views take none, a concatenation one per input, a
+    write into a slice two, since what a running kernel still reads is copied before."""
 
     kinds: Counter[str]
     launches: int
@@ -83,8 +84,14 @@ def count(outputs: list[mx.array], names: Mapping[str, mx.array] | None = None) 
     for named in _batches(names or {}):
         made = _read([], named)[2]
         labels |= {node: kind for node, kind in made.items() if node in labels}
-    launches = sum(inputs[node] if kind == "Concatenate" else not _is_view(kind) for node, kind in labels.items())
+    launches = sum(_launches(kind, inputs[node]) for node, kind in labels.items())
     return Graph(Counter(labels.values()), launches)
+
+
+def _launches(kind: str, inputs: int) -> int:
+    if kind == "Concatenate":
+        return inputs
+    return 2 if kind == "SliceUpdate" else not _is_view(kind)
 
 
 def _is_view(kind: str) -> bool:

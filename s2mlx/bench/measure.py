@@ -22,7 +22,7 @@ from ..layers.scope import Scope
 from ..networks.dual_ar import DualAR
 from ..networks.load import Model, load_model
 from ..weights import open_checkpoint
-from . import endurance, first_audio, graph, machine, matrices, pretend, speed, synthetic
+from . import buffers, endurance, first_audio, graph, machine, matrices, pretend, speed, synthetic
 
 _FULL_LAYERS = 36  # of S2 Pro's Slow-AR
 
@@ -50,6 +50,16 @@ def measure(
     if minutes:
         result["stream"] = endurance.measure(
             path, minutes, tokenizer=tokenizer, compat=compat, memory_limit=memory_limit, progress=progress
+        )
+    if device.kernels_available():
+        progress("command buffers")
+        result["buffers"] = buffers.measure(
+            path,
+            frames=frames,
+            positions=positions,
+            tokenizer=tokenizer,
+            compat=compat,
+            memory_limit=memory_limit,
         )
     progress("memory bandwidth")
     bandwidth = result["bandwidth"] = machine.measure_bandwidth()

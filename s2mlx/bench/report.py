@@ -45,6 +45,15 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
         yield f"  {what}", _ms(f["parts"][name])
     for size, times in f["codec"].items():
         yield "codec" if size == "1" else "", f"{_ms(times)} a frame, {size} at a time"
+    for tried in f.get("buffers", {}).values():
+        operations, megabytes = tried["limits"]
+        yield (
+            "command buffers",
+            (
+                f"of {operations} operations or {megabytes} MB: {_ms(tried['frame'])} a frame, "
+                f"{_mb(tried['prompt_peak'])} at most while the prompt is read"
+            ),
+        )
     yield "real-time factor", f"{f['rtf']:.2f}" + (" (below 1 is faster than real time)" if f["rtf"] >= 1 else "")
     yield "", ""
     yield (

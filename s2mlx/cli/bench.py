@@ -70,6 +70,11 @@ def configure(parser: Parser) -> None:
         help="only print what each published file of S2 Pro needs, and for which Mac it is",
     )
     parser.option(
+        "--buffers",
+        action="store_true",
+        help="only print into how many command buffers MLX cuts a frame of S2 Pro, with its limits and with ours",
+    )
+    parser.option(
         "--convert",
         action="store_true",
         help="only measure what converting S2 Pro to each type takes on this machine (a few seconds each)",
@@ -78,7 +83,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
-    if args.chips or args.files or args.convert:
+    if args.chips or args.files or args.buffers or args.convert:
         return _about_s2_pro(args, console)
     for name in ("frames", "prompt", "layers"):
         if getattr(args, name) < 1:
@@ -148,19 +153,24 @@ def _measured(path: Path, args: argparse.Namespace, console: Console) -> dict[st
 
 def _about_s2_pro(args: argparse.Namespace, console: Console) -> int:
     """Tables that need no model."""
-    asked = next(name for name in ("chips", "files", "convert") if getattr(args, name))
+    asked = next(name for name in ("chips", "files", "buffers", "convert") if getattr(args, name))
     if idle := args.given - {asked, "json", "debug", "quiet"}:
         raise UsageError(f"--{asked} measures no model: leave out --{sorted(idle)[0].replace('_', '-')}")
     if args.name is not None:
         raise UsageError(f"--{asked} is about S2 Pro: leave out {args.name}")
-    from ..bench import converting, machine
+    from ..bench import converting, machine, traffic
 
     if args.convert:
         found = converting.table(lambda what: console.progress(f"measuring: {what} ..."))
         console.clear()
         print(json.dumps(found) if args.json else converting.text(found))
         return 0
-    rows, table = (machine.chips, machine.chips_table) if args.chips else (machine.files, machine.files_table)
+    tables = {
+        "chips": (machine.chips, machine.chips_table),
+        "files": (machine.files, machine.files_table),
+        "buffers": (traffic.rows, traffic.table),
+    }
+    rows, table = tables[asked]
     print(json.dumps(rows()) if args.json else table())
     return 0
 

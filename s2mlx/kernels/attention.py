@@ -8,7 +8,7 @@ i // (heads / kv_heads). q_gain and k_gain [head_dim]: RMSNorm of q and k, or No
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import mlx.core as mx
@@ -16,6 +16,8 @@ import mlx.core as mx
 from . import metal
 
 MAX_POSITIONS = 64  # beyond, copying the past costs more than it saves
+_SIMDGROUPS = (32, 16, 8)  # of a step's threadgroup, the first that a chip allows
+_MOST_MERGED = 4096  # numbers that they merge, in threadgroup memory
 
 
 def fast_attention(
@@ -72,13 +74,15 @@ def step_attention(
     eps: float = 1e-6,
     prefix: Past | None = None,
     body: Past | None = None,
+    capacity: int = 1,
 ) -> tuple[mx.array, mx.array, mx.array]:
     """One new position a sequence, qkv [B, 1, ...], at positions[b] (int32 [B]).
 
-    Its past is `prefix`, which all share, then its own `body`, where there are such, then as much of keys and values
-    [B, kv_heads, capacity, head_dim] as is missing to positions[b] (None: nothing is).
-    -> (y [B, 1, heads * head_dim], key and value to append, [B, kv_heads, 1, head_dim])."""
-    arguments = qkv, keys, values, positions, _real(table), heads, kv_heads, q_gain, k_gain, eps, prefix, body
+    Its past is `prefix`, which all share, then its own `body`, where there are such, then as many positions of keys and
+    values [B, kv_heads, any, head_dim] as are missing to positions[b], n (None: n is 0).
+    -> (y [B, 1, heads * head_dim], these n and the new one as keys and values [B, kv_heads, capacity > n, head_dim];
+    what is behind them means nothing)."""
+    arguments = qkv, keys, values, positions, _real(table), heads, kv_heads, q_gain, k_gain, eps, prefix, body, capacity
     key = (
         "step_attention",
         qkv.dtype,
@@ -89,9 +93,15 @@ def step_attention(
         q_gain is None,
         prefix is None,
         body is None,
+        capacity,
     )
-    if metal.trusted(key, _launch_step, step_attention_reference, lambda: _step_sample(arguments)):
-        return _launch_step(*arguments)
+    # Threads that need many registers cannot be as many on every chip.
+    sizes = [n for n in _SIMDGROUPS if n * arguments[4].shape[1] <= _MOST_MERGED]
+    for n in sizes:
+        launch = partial(_launch_step, n)
+        sample = partial(_step_sample, arguments)
+        if metal.trusted((*key, n), launch, step_attention_reference, sample, last=n == sizes[-1]):
+            return launch(*arguments)
     return step_attention_reference(*arguments)
 
 
@@ -108,10 +118,23 @@ def fast_attention_reference(qkv, keys, values, table, heads, kv_heads, q_gain=N
 
 
 def step_attention_reference(
-    qkv, keys, values, positions, table, heads, kv_heads, q_gain=None, k_gain=None, eps=1e-6, prefix=None, body=None
+    qkv,
+    keys,
+    values,
+    positions,
+    table,
+    heads,
+    kv_heads,
+    q_gain=None,
+    k_gain=None,
+    eps=1e-6,
+    prefix=None,
+    body=None,
+    capacity=1,
 ):
-    """`step_attention` in plain MLX."""
-    parts = [] if keys is None else [(keys, values)]
+    """`step_attention` in plain MLX; zeros behind the new position."""
+    tail = keys, values
+    parts = [] if keys is None else [tail]
     for part in (body, prefix):
         if part is not None:
             repeats = qkv.shape[0] // part.keys.shape[0]
@@ -121,7 +144,20 @@ def step_attention_reference(
     k, v = k.astype(keys.dtype), v.astype(keys.dtype)
     visible = (mx.arange(keys.shape[2] + 1) < positions[:, None]) | (mx.arange(keys.shape[2] + 1) == keys.shape[2])
     y = _attend(q, mx.concatenate([keys, k], axis=2), mx.concatenate([values, v], axis=2), visible[:, None, None])
-    return y.astype(qkv.dtype).reshape(*qkv.shape[:-1], -1), k, v
+    newest = positions - sum(part.length for part in (prefix, body) if part is not None)
+    grown = (_with_new(old, new, newest, capacity) for old, new in zip(tail, (k, v)))
+    return y.astype(qkv.dtype).reshape(*qkv.shape[:-1], -1), *grown
+
+
+def _with_new(old, new, at, capacity):
+    """The first at[b] positions of `old`, then `new` [B, kv_heads, 1, head_dim], then zeros."""
+    places, at = mx.arange(capacity), at[:, None]
+    if old is None:
+        old = mx.zeros_like(new)
+    elif old.shape[2] < capacity:
+        old = mx.pad(old, [(0, 0), (0, 0), (0, capacity - old.shape[2]), (0, 0)])
+    old = mx.where((places < at)[:, None, :, None], old[:, :, :capacity], mx.zeros((), old.dtype))
+    return mx.where((places == at)[:, None, :, None], new, old)
 
 
 def _split(qkv, table, heads, kv_heads, q_gain, k_gain, eps):
@@ -204,13 +240,14 @@ def _launch_fast(qkv, keys, values, table, heads, kv_heads, q_gain, k_gain, eps)
     )
 
 
-def _launch_step(qkv, keys, values, positions, table, heads, kv_heads, q_gain, k_gain, eps, prefix, body):
+def _launch_step(
+    simdgroups, qkv, keys, values, positions, table, heads, kv_heads, q_gain, k_gain, eps, prefix, body, capacity
+):
     batch, head_dim = qkv.shape[0], table.shape[1]
     norm, unused = q_gain is not None, table
     nothing = Past(*[_any(keys, body, prefix)] * 2, 0)
     first, middle, last = prefix or nothing, body or nothing, nothing if keys is None else Past(keys, values, 0)
-    simdgroups = 32 if head_dim <= 128 else 16  # what threadgroup memory holds
-    new = (batch, kv_heads, 1, head_dim), last.keys.dtype
+    grown = (batch, kv_heads, capacity, head_dim), last.keys.dtype
     return metal.load("step_attention.metal")["step_attention"](
         [
             qkv,
@@ -229,7 +266,7 @@ def _launch_step(qkv, keys, values, positions, table, heads, kv_heads, q_gain, k
         ],
         grid=(32 * simdgroups, heads, batch),
         threadgroup=(32 * simdgroups, 1, 1),
-        outputs=[((*qkv.shape[:-1], heads * head_dim), qkv.dtype), new, new],
+        outputs=[((*qkv.shape[:-1], heads * head_dim), qkv.dtype), grown, grown],
         T=qkv.dtype,
         C=last.keys.dtype,
         D=head_dim,
@@ -239,6 +276,7 @@ def _launch_step(qkv, keys, values, positions, table, heads, kv_heads, q_gain, k
         PREFIX=prefix is not None,
         BODY=body is not None,
         SIMDGROUPS=simdgroups,
+        CAPACITY=capacity,
     )
 
 
@@ -255,9 +293,10 @@ def _sample(arguments, past):
 
 
 def _step_sample(arguments):
-    qkv, keys, values, positions, table, *rest, prefix, body = arguments
+    qkv, keys, values, positions, table, *rest, prefix, body, capacity = arguments
     like = _any(keys, body, prefix)
     sample, k, v, table, *rest = _sample((qkv, like, like, table, *rest), past=7)
     prefix, body = prefix and Past(v, k, 4), body and Past(k + 1, v, 6)
-    position = 5 + sum(part.length for part in (prefix, body) if part)
-    return sample, k, v, mx.array([position], mx.int32), table, *rest, prefix, body
+    newest = min(5, capacity - 1)
+    position = newest + sum(part.length for part in (prefix, body) if part)
+    return sample, k, v, mx.array([position], mx.int32), table, *rest, prefix, body, capacity

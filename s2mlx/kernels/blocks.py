@@ -23,6 +23,11 @@ class Format(NamedTuple):
     bytes: int
     weights: int
 
+    @property
+    def unit(self) -> int:
+        """Weights that one thread opens at a time."""
+        return min(self.weights, 32)
+
 
 FORMATS = {
     0: Format("F32", 64, 16),

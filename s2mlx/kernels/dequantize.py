@@ -5,7 +5,7 @@ from __future__ import annotations
 import mlx.core as mx
 
 from . import metal
-from .blocks import columns, dequantize_reference, sample_blocks
+from .blocks import FORMATS, columns, dequantize_reference, sample_blocks
 
 THREADS = 64
 
@@ -44,7 +44,7 @@ def _launch(w, format, dtype):
     k = columns(w, format)
     return metal.load("dequantize.metal")["dequantize"](
         [w],
-        grid=(k // 16, w.shape[0], 1),
+        grid=(k // FORMATS[int(format)].unit, w.shape[0], 1),
         threadgroup=(THREADS, 1, 1),
         outputs=[((w.shape[0], k), dtype)],
         FORMAT=int(format),
@@ -56,7 +56,7 @@ def _launch_rows(w, ids, format, dtype):
     k = columns(w, format)
     (y,) = metal.load("dequantize.metal")["dequantize_rows"](
         [w, ids.reshape(-1).astype(mx.int32)],
-        grid=(k // 16, ids.size, 1),
+        grid=(k // FORMATS[int(format)].unit, ids.size, 1),
         threadgroup=(THREADS, 1, 1),
         outputs=[((ids.size, k), dtype)],
         FORMAT=int(format),

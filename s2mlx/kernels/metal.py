@@ -90,8 +90,9 @@ TOLERANCE = 1e-2
 _verdicts: dict[tuple, bool] = {}
 
 
-def trusted(key: tuple, kernel: Callable, reference: Callable, sample: Callable[[], tuple]) -> bool:
+def trusted(key: tuple, kernel: Callable, reference: Callable, sample: Callable[[], tuple], last: bool = True) -> bool:
     """Whether the kernel behind `key` may be used: available, and right on a small sample, tried once per `key`.
+    Without `last` another form of it will be asked for, and nothing is said.
 
     `sample` makes arguments for both functions. A kernel that does not build or gives another result than its reference
     (integers: any other; floats: by more than TOLERANCE of the largest) is left aside with one warning.
@@ -101,7 +102,7 @@ def trusted(key: tuple, kernel: Callable, reference: Callable, sample: Callable[
     if key not in _verdicts:
         fault = _fault(kernel, reference, sample())
         _verdicts[key] = fault is None
-        if fault:
+        if fault and last:
             warnings.warn(
                 f"Metal kernel {key[0]} is off, plain MLX takes its place: {fault}", RuntimeWarning, stacklevel=3
             )

@@ -1,13 +1,14 @@
 """Products with weights that stay GGUF blocks: for the few vectors of a step, not for prefill.
 
 `w` uint8 [rows, row_bytes] as in the file, x [..., K] float32, float16 or bfloat16; the result [..., rows] has the type
-of x, its sums are float32. A launch takes up to MAX_VECTORS vectors, and a batch takes several launches. More than
-MOST_VECTORS take the reference, which opens the whole matrix once.
+of x, its sums are float32. A launch takes up to MAX_VECTORS vectors, and a batch takes several launches; pipelines are
+for 1, 2, 4 or 8. More than MOST_VECTORS take the reference, which opens the whole matrix once.
 """
 
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import mlx.core as mx
 
@@ -18,7 +19,8 @@ from .dequantize import dequantize
 MAX_VECTORS = 8
 # Each launch reads the blocks, ~1 byte a weight; opening a matrix writes and reads 4 bytes more for each.
 MOST_VECTORS = 32
-_SIMDGROUPS = 2  # per threadgroup; qmv.metal counts on it
+_STAGED = 16384  # bytes of x that a threadgroup holds at a time: two or three groups a core find room
+_TEAM_COLUMNS = 512  # 16 lanes take 32 weights each
 
 
 def qmv(w: mx.array, x: mx.array, format: int) -> mx.array:
@@ -73,17 +75,53 @@ def _norm(x, gain, eps):
 
 def _choose(name, reference, weights, x, format, *rest):
     vectors = x.size // x.shape[-1]
-    launches = metal.groups(vectors, MAX_VECTORS)
-    each = metal.groups(vectors, launches) if launches else 0
-    if not 0 < vectors <= MOST_VECTORS or not metal.trusted(
-        (name, int(format), each, x.dtype), _KERNELS[name], reference, lambda: _sample(name, format, each, x.dtype)
-    ):
+    if not 0 < vectors <= MOST_VECTORS:
         return reference(*weights, x, *rest, format)
-    if launches == 1:
-        return _launch(name, weights, x, rest, format, vectors)
-    pieces = lambda a: mx.split(a.reshape(vectors, -1), [each * i for i in range(1, launches)])
-    rests = [(piece,) for piece in pieces(rest[0])] if name == "qmv_add" else [rest] * launches
-    y = [_choose(name, reference, weights, piece, format, *own) for piece, own in zip(pieces(x), rests)]
+    if vectors > MAX_VECTORS:
+        return _in_pieces(name, reference, weights, x, format, rest, vectors)
+    form = _Form(name, int(format), _padded(vectors), x.dtype, _chunk(x.shape[-1], _padded(vectors)))
+    if not metal.trusted(form, _KERNELS[name], reference, lambda: _sample(form, x.shape[-1])):
+        return reference(*weights, x, *rest, format)
+    return _launch(name, weights, x, rest, format, vectors)
+
+
+class _Form(NamedTuple):
+    """What a pipeline is built for; the key of its self-check."""
+
+    name: str
+    format: int
+    vectors: int
+    dtype: mx.Dtype
+    chunk: int
+
+
+def _padded(vectors: int) -> int:
+    """1, 2, 4 or 8: a batch that shrinks needs no pipeline that was not there before."""
+    return 1 << (vectors - 1).bit_length()
+
+
+def _chunk(k: int, vectors: int) -> int:
+    """Columns of `vectors` (padded) rows staged at a time."""
+    return min(
+        metal.groups(k, _TEAM_COLUMNS) * _TEAM_COLUMNS, _STAGED // (4 * vectors) // _TEAM_COLUMNS * _TEAM_COLUMNS
+    )
+
+
+def _simdgroups(norm: bool) -> int:
+    """Of a threadgroup. A norm is worth sharing among many rows; without one smaller groups spread better."""
+    return 8 if norm else 4
+
+
+def rows_of_group(vectors: int, norm: bool, matrices: int = 1) -> int:
+    """Rows of each of `matrices` that a threadgroup computes: two teams a simdgroup, see qmv.metal."""
+    return _simdgroups(norm) * 2 * (4 if vectors == 1 else 2) // matrices
+
+
+def _in_pieces(name, reference, weights, x, format, rest, vectors):
+    pieces = lambda a: mx.split(a.reshape(vectors, -1), list(range(MAX_VECTORS, vectors, MAX_VECTORS)))
+    xs = pieces(x)
+    rests = [(piece,) for piece in pieces(rest[0])] if name == "qmv_add" else [rest] * len(xs)
+    y = [_choose(name, reference, weights, piece, format, *own) for piece, own in zip(xs, rests)]
     return mx.concatenate(y).reshape(*x.shape[:-1], -1)
 
 
@@ -91,7 +129,7 @@ def _launch(name, weights, x, rest, format, vectors):
     rows, k = weights[0].shape[0], x.shape[-1]
     if name != "qmv_add":
         rest = rest and (rest[0], metal.scalar(rest[1]))
-    kernel, plan = metal.load("qmv.metal")[name], _plan(name, int(format), rows, vectors, x.dtype)
+    kernel, plan = metal.load("qmv.metal")[name], _plan(name, int(format), rows, k, vectors, x.dtype)
     if x.ndim == 2:
         return kernel([*weights, x, *rest], **plan)[0]
     if name == "qmv_add":
@@ -100,17 +138,19 @@ def _launch(name, weights, x, rest, format, vectors):
 
 
 @cache
-def _plan(name, format, rows, vectors, dtype):
+def _plan(name, format, rows, k, vectors, dtype):
     """How a kernel is launched: the same in every layer and frame, so worked out once."""
-    rows_each = (4 if vectors <= 2 else 2) // (2 if name == "qmv_norm_swiglu" else 1)
-    threads = 32 * _SIMDGROUPS
+    padded, norm = _padded(vectors), "norm" in name
+    simdgroups, threads = _simdgroups(norm), 32 * _simdgroups(norm)
     return dict(
-        grid=(threads * metal.groups(rows, rows_each * _SIMDGROUPS), 1, 1),
+        grid=(threads * metal.groups(rows, rows_of_group(vectors, norm, 2 if name == "qmv_norm_swiglu" else 1)), 1, 1),
         threadgroup=(threads, 1, 1),
         outputs=[((vectors, rows), dtype)],
         FORMAT=format,
         T=dtype,
-        M=vectors,
+        M=padded,
+        SIMDGROUPS=simdgroups,
+        CHUNK=_chunk(k, padded),
     )
 
 
@@ -129,12 +169,12 @@ def _kernel(name):
 _KERNELS = {name: _kernel(name) for name in ("qmv", "qmv_add", "qmv_norm", "qmv_norm_swiglu")}
 
 
-def _sample(name, format, vectors, dtype, rows=11, k=512):
-    """Arguments of the public function `name` for a self-check."""
+def _sample(form, k, rows=11):
+    """Arguments of the public function for a self-check of the very pipeline."""
     keys = mx.random.split(mx.random.key(0), 3)
-    x = mx.random.normal((vectors, k), key=keys[0]).astype(dtype)
+    x = mx.random.normal((form.vectors, k), key=keys[0]).astype(form.dtype)
     gain = mx.random.uniform(0.5, 1.5, (k,), key=keys[1])
-    weights = [sample_blocks(format, rows, k, seed) for seed in range(2 if name == "qmv_norm_swiglu" else 1)]
-    residual = mx.random.normal((vectors, rows), key=keys[2]).astype(dtype)
-    extra = {"qmv": [], "qmv_add": [residual]}.get(name, [gain, 1e-6])
-    return *weights, x, *extra, format
+    weights = [sample_blocks(form.format, rows, k, seed) for seed in range(2 if form.name == "qmv_norm_swiglu" else 1)]
+    residual = mx.random.normal((form.vectors, rows), key=keys[2]).astype(form.dtype)
+    extra = {"qmv": [], "qmv_add": [residual]}.get(form.name, [gain, 1e-6])
+    return *weights, x, *extra, form.format

@@ -8,7 +8,6 @@ mlx-lm has caches of this kind, but importing them imports transformers: 0.7 s, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, Protocol
 
 import mlx.core as mx
@@ -44,8 +43,8 @@ class KVCache:
     A cache may begin with a `prefix` that it shares with others and never writes to.
 
     On a GPU an array that a running kernel still reads is copied when it is written to (MLX donates a buffer only when
-    nobody else holds it), and a step reads the whole past. So the steps of the kernels write to a short `tail`, whose
-    copy costs little; it is merged into the body when it is full.
+    nobody else holds it), and a step reads the whole past. So the steps of the kernels grow a short `tail`, which they
+    themselves move into new arrays; it is merged into the body when it is full.
     """
 
     def __init__(self, layers: int, dtype: mx.Dtype = mx.float32, prefix: KVCache | None = None):
@@ -60,7 +59,7 @@ class KVCache:
         fastest to step from."""
         twin = KVCache(len(self.body), self.dtype, self.prefix)
         twin.offset, twin.body = self.offset, [pair and _handles(pair) for pair in self.body]
-        twin.tail, twin.tail_length = [pair and _handles(pair) for pair in self.tail], self.tail_length
+        twin.tail, twin.tail_length = list(self.tail), self.tail_length  # never written to: each step makes new ones
         return twin
 
     def extend(self) -> KVCache:
@@ -112,7 +111,7 @@ class KVCache:
         """One position by the kernel, which reads prefix, body and tail where they lie."""
         tail, own, body = self.tail[layer], self._own_length(), self.body[layer]
         keys, values = tail or (None, None)
-        y, k, v = step_attention(
+        y, *grown = step_attention(
             qkv,
             keys,
             values,
@@ -125,13 +124,9 @@ class KVCache:
             heads.eps,
             None if self.prefix is None else Past(*self.prefix._past(layer), self.prefix.offset),
             Past(*body, own) if body is not None and own else None,
+            _TAIL,
         )
-        new = k.astype(self.dtype), v.astype(self.dtype)
-        if tail is None:
-            empty = _empty((*k.shape[:2], _TAIL, k.shape[3]), self.dtype)
-            tail = self.tail[layer] = _handles((empty, empty))
-        for store, one in zip(tail, new):
-            store[:, :, self.tail_length : self.tail_length + 1] = one
+        self.tail[layer] = grown[0], grown[1]
         return y
 
     def _own_length(self) -> int:
@@ -264,14 +259,6 @@ def _after(old: Pair, new: Pair) -> Pair:
 def _handles(pair: Pair) -> Pair:
     """Objects of one's own for the same arrays: writing to one does not show in the other."""
     return _each(lambda a: a.reshape(a.shape), pair)
-
-
-@cache
-def _empty(shape: tuple[int, ...], dtype: mx.Dtype) -> mx.array:
-    """Where a tail begins: made once for all layers, since the first step copies it as every other does."""
-    zeros = mx.zeros(shape, dtype)
-    mx.eval(zeros)
-    return zeros
 
 
 def _write(store: mx.array | None, new: mx.array, begin: int) -> mx.array:

@@ -15,7 +15,9 @@ from typing import Any
 
 import mlx.core as mx
 
+from .. import device
 from ..config import TransformerConfig
+from ..kernels.qmv import MOST_VECTORS
 from .cache import Cache
 from .elementwise import scaled_residual
 from .heads import Heads
@@ -63,7 +65,12 @@ class Transformer:
             return x
         length = x.shape[0] // batch
         table = cache.rotation(self.rope, self.blocks[0].heads, batch, length)
+        # A long pass opens whole matrices, and MLX keeps what a command buffer uses until that is done: block by block,
+        # so that the matrices of one are in memory, not those of all that fit into a buffer.
+        opens = x.shape[0] > MOST_VECTORS and device.kernels_available()
         for layer, block in enumerate(self.blocks):
             x = block(x, batch, layer, table, cache)
+            if opens:
+                mx.eval(x)
         cache.advance(length)
         return x

@@ -8,7 +8,18 @@ import pytest
 
 import s2mlx
 from s2mlx import bench
-from s2mlx.bench import converting, first_audio, inventory, machine, matrices, pretend, report, synthetic
+from s2mlx.bench import (
+    buffers,
+    converting,
+    first_audio,
+    inventory,
+    machine,
+    matrices,
+    pretend,
+    report,
+    synthetic,
+    traffic,
+)
 from s2mlx.cli.main import main
 from s2mlx.config import ModelConfig
 from s2mlx.networks.load import load_model
@@ -235,4 +246,22 @@ def test_files(capsys):
 def test_the_readmes_have_the_tables_that_are_worked_out():
     root = Path(__file__).parents[2]
     assert machine.chips_table() in (root / "s2mlx" / "bench" / "README.md").read_text(encoding="utf-8")
+    assert traffic.table() in (root / "s2mlx" / "bench" / "README.md").read_text(encoding="utf-8")
     assert machine.files_table() in (root / "README.md").read_text(encoding="utf-8")
+
+
+def test_buffers(capsys):
+    assert main(["bench", "--buffers"]) == 0
+    table = capsys.readouterr().out
+    assert main(["bench", "--buffers", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(table.splitlines()) == 2 + len(rows)
+    few, many = rows[-1]["buffers"], rows[0]["buffers"]
+    assert all(few[f] < many[f] for f in few)
+
+
+def test_frames_with_few_and_many_command_buffers(tmp_path):
+    """Each in a process that is told the limits."""
+    found = buffers.measure(synthetic.write_model(tmp_path, synthetic.tiny("q8_0")), frames=1, positions=4)
+    assert [tuple(one["limits"]) for one in found.values()] == [*buffers.LIMITS.values()]
+    assert all(one["frame"]["median"] > 0 and one["prompt_peak"] > 0 for one in found.values())

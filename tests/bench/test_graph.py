@@ -42,6 +42,13 @@ def test_a_concatenation_launches_one_copy_per_input(x):
     assert (found.work, found.launches) == (2, 1 + 3)
 
 
+def test_a_write_into_a_slice_copies_first(x):
+    y = mx.exp(x)
+    y[1:3] = mx.abs(x)[:2]
+    found = graph.count([y])
+    assert found.kinds["SliceUpdate"] == 1 and found.launches == 2 + 2
+
+
 def test_a_node_with_two_outputs_counts_once(x):
     first, second = mx.split(x, 2)
     assert graph.count([first + second]).kinds == {"Split": 1, "Add": 1}

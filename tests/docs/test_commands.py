@@ -43,7 +43,7 @@ def lacks(words) -> str | None:
         )
     if words[0] in ("ask", "direct"):
         return "a language model"
-    if words[0] == "doctor" or words[0] == "bench" and not (args.chips or args.files):
+    if words[0] == "doctor" or words[0] == "bench" and not (args.chips or args.files or args.buffers):
         return "minutes"
     if BIG & set(words):
         return "a model of gigabytes"

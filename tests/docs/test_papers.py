@@ -11,7 +11,7 @@ from .markdown import ROOT, papers
 # The app's and those of s2mlx; their inner folders are told of in their room's paper.
 ROOMS = [ROOT / "app", ROOT / "s2mlx", *sorted(path.parent for path in (ROOT / "s2mlx").glob("*/__init__.py"))]
 _NAMED = re.compile(r"`([\w/.*-]+\.(?:py|metal|pyi|md))`")
-_SPOKEN_OF = re.compile(r"(?<![\w/.*-])([\w/.*-]+\.(?:py|metal|pyi))\b")  # also without backticks
+_SPOKEN_OF = re.compile(r"(?<![\w/.*-])([\w/.*-]+\.(?:py|metal|pyi))\b(?!\.\w)")  # also without backticks
 _LINK = re.compile(r"\]\((?!https?://)([^)#\s]+)\)")
 
 

@@ -57,11 +57,21 @@ def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=
             1e-6,
             part(1, shared, (3, 4)),
             part(batch, body, (7, 8)),
+            capacity + 3,
         )
+
+    def filled(y, *grown):
+        """What the new arrays hold, sequence by sequence."""
+        ends = [p - shared - body + 1 for p in positions]
+        return y, *(a[b, :, :end] for a in grown for b, end in enumerate(ends))
 
     id = f"step-d{head_dim}-h{heads}/{kv_heads}-at{positions}-after{shared}+{body}-norm{norm}-{dtype}-{cache}"
     return Case(
-        id, attention.step_attention, arguments, tolerance=3e-6 if cache == F32 else 1e-3, reference=clean_reference
+        id,
+        lambda *a: filled(*attention.step_attention(*a)),
+        arguments,
+        tolerance=3e-6 if cache == F32 else 1e-3,
+        reference=lambda *a: filled(*clean_reference(*a)),
     )
 
 

@@ -50,14 +50,19 @@ convolution = test_codec.conv(37, 40, 24, 7, 3, snake=True)
 depthwise = test_codec.depthwise(4, 130)
 
 MUTANTS = [
-    Mutant("q8_0: second half at the wrong byte", "block + 2 + unit * 16", "block + 2 + unit * 15", qmv(8)),
-    Mutant("q2_k: scale of the wrong group", "words[2 * h + 1] >> shift", "words[2 * h] >> shift", qmv(10)),
-    Mutant("q2_k: minimum left out", "float(d.y) * float4(group", "0.0f * float4(group", qmv(10)),
-    Mutant("q3_k: high bits of the scales", "((high >> 2) & 0x03030303)", "((high >> 1) & 0x03030303)", qmv(11)),
-    Mutant("q3_k: offset", "- 4.0f", "+ 0.0f", qmv(11)),
-    Mutant("q4_k: scales of odd rows", "r.q[1] = four((a >> 4)", "r.q[1] = four((b >> 4)", qmv(12)),
-    Mutant("q4_k: minima of the second half", "((head.z >> 2) &", "((head.y >> 2) &", qmv(12)),
-    Mutant("q5_k: high bit of the wrong row", "((top >> 2) & 0x01010101)", "((top >> 3) & 0x01010101)", qmv(13)),
+    Mutant("q8_0: a word at the wrong byte", "block + 2 + 4 * f", "block + 2 + 2 * f", qmv(8)),
+    Mutant(
+        "q2_k: scale of the wrong group",
+        "(words[2 * h + 1] >> shift) & 0x000F",
+        "(words[2 * h] >> shift) & 0x000F",
+        qmv(10),
+    ),
+    Mutant("q2_k: minimum left out", "fma(-w.least, less, sum)", "sum", qmv(10)),
+    Mutant("q3_k: high bits of the scales", "((high >> 2) & 0x03030303u)", "((high >> 1) & 0x03030303u)", qmv(11)),
+    Mutant("q3_k: offset", "-4.0f * DOWN", "0.0f * DOWN", qmv(11)),
+    Mutant("q4_k: odd rows take the even ones", "even & 0x00F000F0u", "even & 0x000F000Fu", qmv(12)),
+    Mutant("q4_k: minima of the second half", "(head.z >> (2 * h))", "(head.y >> (2 * h))", qmv(12)),
+    Mutant("q5_k: high bit of the wrong row", "((t << 2) & 0x10101010u)", "((t << 1) & 0x10101010u)", qmv(13)),
     Mutant("q6_k: scale of the wrong group", "scales[4], scales[6]", "scales[5], scales[6]", qmv(14)),
     Mutant(
         "a word read from an odd half",
@@ -68,15 +73,24 @@ MUTANTS = [
     Mutant("rows past the end are read", "min(first + r, rows - 1)", "(first + r)", qmv(12)),
     Mutant("rows past the end are written", "r < min(R, rows - first)", "r < R", qmv(12, rows=2)),
     Mutant("the last row is not written", "r < min(R, rows - first)", "r + 1 < min(R, rows - first)", qmv(12)),
-    Mutant("lanes do not meet", "simd_sum(sum[m][r]) * scale", "sum[m][r] * scale", qmv(12)),
+    Mutant("vectors past the end are written", "m < min(M, vectors)", "m < M", qmv(12, m=3)),
+    Mutant("lanes do not meet", "whole += simd_shuffle_xor(whole, ushort(step));", "", qmv(12)),
+    Mutant("x is not waited for", BARRIER, "", qmv(12)),
+    Mutant("x is overwritten too early", f"if (begin > 0) {BARRIER}", "", qmv(8, m=8, k=1056)),
+    Mutant("the second piece of x is left out", "begin += CHUNK", "begin += K", qmv(8, m=8, k=1056)),
     Mutant(
         "a simd sum for some lanes",
-        "const float scale = NORM",
-        "if (lane < 16) squares[m] = simd_sum(squares[m]); const float scale = NORM",
+        "const float whole = simd_sum(squares[m]);",
+        "float whole = 0.0f; if (lane < 16) whole = simd_sum(squares[m]);",
         qmv(12, "qmv_norm"),
     ),
-    Mutant("norm without its gain", "x[s] = x[s] * gain[s];", "", qmv(12, "qmv_norm")),
-    Mutant("norm of one vector for all", "simd_sum(squares[m])", "simd_sum(squares[0])", qmv(12, "qmv_norm", m=3)),
+    Mutant(
+        "norm without its gain",
+        "v = v * float4(float(gain[c])",
+        "v = v + 0.0f * float4(float(gain[c])",
+        qmv(12, "qmv_norm"),
+    ),
+    Mutant("norm of one vector for all", "partial[m * SIMDGROUPS + s]", "partial[s]", qmv(12, "qmv_norm", m=3)),
     Mutant(
         "gate and value swapped",
         "gate = sum[m][r], up = sum[m][H + r]",
@@ -88,17 +102,23 @@ MUTANTS = [
     Mutant("fast attention: the past is not copied", "v_all[i] = C(values[old + i]);", "", fast),
     Mutant("fast attention: rotated by its place in the pass", "table + (past + i) * D", "table + i * D", fast),
     Mutant("step attention: no barrier", BARRIER, "", step),
-    Mutant("step attention: unfilled positions", "past - before, SIMDGROUPS", "past - before + 1, SIMDGROUPS", step),
+    Mutant(
+        "step attention: unfilled positions", "simdgroup, newest, SIMDGROUPS", "simdgroup, newest + 1, SIMDGROUPS", step
+    ),
     Mutant(
         "step attention: body of another head", "size_t(b * KV_HEADS + kv) * body", "size_t(b * KV_HEADS) * body", parts
     ),
-    Mutant("step attention: body not counted", "before += lengths[1];", "", parts),
+    Mutant("step attention: body not counted", "if (BODY) newest -= lengths[1];", "", parts),
     Mutant("step attention: prefix as long as the body", "lengths[0], SIMDGROUPS", "lengths[1], SIMDGROUPS", parts),
     Mutant(
         "step attention: memory too small",
         "threadgroup float totals[SIMDGROUPS];",
         "threadgroup float totals[SIMDGROUPS - 1];",
         step,
+    ),
+    Mutant("step attention: the past is not moved", "all_values[to + i] = values[at + i];", "", step),
+    Mutant(
+        "step attention: the new value goes to another head", "v.store(all_values + to", "v.store(all_values", parts
     ),
     Mutant("step attention: merged without weights", "exp(peaks[s] - peak)", "1.0f", step),
     Mutant("sampler: no barrier", BARRIER, "", sample),

@@ -53,6 +53,9 @@ CASES = [
 CASES += [case("qmv", 12, m, F32, 5, 512) for m in (2, 4, 5, 6, 7)]
 CASES += [case(name, 8, m, F32, 5, 64) for m in (9, 20) for name in ("qmv", "qmv_add", "qmv_norm", "qmv_norm_swiglu")]
 CASES += [case("qmv", 8, 1, F32, 3, k) for k in (32, 96, 1056)]  # Q8_0 has blocks of 32
+# longer than what is staged at once, in pieces that end anywhere
+CASES += [case(name, 8, m, F32, 70, 1056) for name, m in (("qmv_norm", 8), ("qmv_add", 5))]
+CASES += [case("qmv", 12, 1, F16, 3, 9728), case("qmv_norm", 1, 1, F32, 3, 4112)]
 for format in FORMATS:
     for dtype in (F32, F16, BF16):
         CASES.append(
@@ -88,7 +91,7 @@ def test_reference_equals_gguf(format):
     assert np.array_equal(np.array(dequantize.dequantize_rows_reference(w, ids, format)), wanted[[3, 1]])
 
 
-@pytest.mark.parametrize("vectors, launches", [(8, [8]), (9, [5, 4]), (32, [8] * 4), (33, []), (0, [])])
+@pytest.mark.parametrize("vectors, launches", [(3, [4]), (8, [8]), (9, [8, 1]), (32, [8] * 4), (33, []), (0, [])])
 def test_a_batch_takes_several_launches_and_a_prompt_none(vectors, launches):
     taken = []
 

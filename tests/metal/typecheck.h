@@ -35,7 +35,8 @@ template <class T> struct vec<T, 3> {
 template <class T> struct vec<T, 4> {
   T x, y, z, w;
   vec(); vec(T); vec(T, T, T, T);
-  vec(const vec&); vec(const __attribute__((address_space(1))) vec&); vec& operator=(const vec&);
+  vec(const vec&); vec(const __attribute__((address_space(1))) vec&); vec(const __attribute__((address_space(3))) vec&);
+  vec& operator=(const vec&); __attribute__((address_space(3))) vec& operator=(const vec&) __attribute__((address_space(3)));
   template <class S> explicit vec(vec<S, 4>);
   T& operator[](int); const T& operator[](int) const;
 };
