@@ -70,6 +70,11 @@ def configure(parser: Parser) -> None:
         help="only print what each published file of S2 Pro needs, and for which Mac it is",
     )
     parser.option(
+        "--draft",
+        metavar="TYPE",
+        help="only measure in how many codes a copy of the Fast-AR in so few bits, such as q2_k, agrees with it",
+    )
+    parser.option(
         "--buffers",
         action="store_true",
         help="only print into how many command buffers MLX cuts a frame of S2 Pro, with its limits and with ours",
@@ -85,6 +90,8 @@ def configure(parser: Parser) -> None:
 def run(args: argparse.Namespace, console: Console) -> int:
     if args.chips or args.files or args.buffers or args.convert:
         return _about_s2_pro(args, console)
+    if args.draft is not None:
+        return _draft(args, console)
     for name in ("frames", "prompt", "layers"):
         if getattr(args, name) < 1:
             raise UsageError(f"--{name} must be at least 1")
@@ -94,6 +101,30 @@ def run(args: argparse.Namespace, console: Console) -> int:
     console.clear()
     if args.json:
         print(json.dumps(results[0] if len(results) == 1 else results))
+    return 0
+
+
+def _draft(args: argparse.Namespace, console: Console) -> int:
+    if idle := args.given - {"draft", "json", "debug", "quiet", "model", "tokenizer", "compat", "memory_limit"}:
+        raise UsageError(f"--draft measures one thing only: leave out --{sorted(idle)[0].replace('_', '-')}")
+    from ..bench import draft
+    from ..weights import TYPES, find_model
+
+    kind = args.draft.lower()
+    if kind not in TYPES or kind.endswith("_m"):
+        raise UsageError(
+            f"--draft: no type {args.draft!r}; known: {', '.join(t for t in TYPES if not t.endswith('_m'))}"
+        )
+    found = draft.measure(
+        find_model(model.named(args)).path,
+        kind,
+        tokenizer=args.tokenizer,
+        compat=args.compat,
+        memory_limit=args.memory_limit,
+        progress=lambda what: console.progress(f"{what} ..."),
+    )
+    console.clear()
+    print(json.dumps(found) if args.json else draft.text(found))
     return 0
 
 

@@ -59,15 +59,18 @@ def dequantize_reference(w: mx.array, format: int, dtype: mx.Dtype = mx.float32)
 
 
 def sample_blocks(format: int, rows: int, k: int, seed: int = 0) -> mx.array:
-    """Blocks [rows, row_bytes] with every bit in use and scales that keep weights near 1: for tests and self-checks."""
+    """Blocks [rows, row_bytes] with every bit in use and scales that keep weights near 1, but in every third block so
+    small that they are subnormal halves, as real files have them: for tests and self-checks."""
     f = FORMATS[int(format)]
     random = np.random.default_rng(seed)
     if f.name in _FLOATS:
         values = mx.array(random.normal(size=(rows, k)).astype(np.float32)).astype(_FLOATS[f.name])
         return values.view(mx.uint8)
     raw = random.integers(0, 256, (rows, k // f.weights, f.bytes), dtype=np.uint8)
+    small = (np.arange(rows)[:, None, None] + np.arange(raw.shape[1])[None, :, None]) % 3 == 2
     for at, size in _SCALES[f.name]:
-        raw[..., at : at + 2] = (random.uniform(0.5, 1, raw.shape[:2] + (1,)) * size).astype(np.float16).view(np.uint8)
+        scale = random.uniform(0.5, 1, (*raw.shape[:2], 1)) * np.where(small, 2.0**-15, size)
+        raw[..., at : at + 2] = scale.astype(np.float16).view(np.uint8)
     return mx.array(raw.reshape(rows, -1))
 
 

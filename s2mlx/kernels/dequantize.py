@@ -25,10 +25,10 @@ def dequantize(w: mx.array, format: int, dtype: mx.Dtype = mx.float32) -> mx.arr
 def dequantize_rows(w: mx.array, ids: mx.array, format: int, dtype: mx.Dtype = mx.float32) -> mx.array:
     """Rows `ids` (int32, any shape, each in range) of `w` uint8 [rows, row_bytes] -> [*ids.shape, K] of `dtype`."""
     if metal.trusted(
-        ("dequantize_rows", int(format), dtype),
+        ("dequantize_rows", int(format), dtype, *metal.few(ids)),
         _launch_rows,
         dequantize_rows_reference,
-        lambda: (sample_blocks(format, 3, 512), mx.array([2, 0], mx.int32), format, dtype),
+        lambda: (sample_blocks(format, 3, 512), mx.array([2, 0, 1] * min(ids.size, 3), mx.int32), format, dtype),
     ):
         return _launch_rows(w, ids, format, dtype)
     return dequantize_rows_reference(w, ids, format, dtype)

@@ -86,7 +86,7 @@ def _choose(
     logits: mx.array, uniforms: mx.array, window: mx.array, may_end: mx.array, settings: SamplerSettings, again: bool
 ) -> Drawn:
     arguments = logits, uniforms, window, may_end, SamplerSettings(*settings), again
-    key = ("sampler", logits.dtype, window.shape[1], again)
+    key = ("sampler", logits.dtype, window.shape[1], again, *metal.few(uniforms, window, may_end))
     if 0 < settings.top_k <= MAX_TOP_K and metal.trusted(key, _launch, sampler_reference, lambda: _sample(arguments)):
         return _launch(*arguments)
     if on_gpu():
@@ -143,14 +143,17 @@ def _made(constant: mx.array) -> mx.array:
 
 def _sample(arguments):
     logits, _, window, _, _, again = arguments
-    logits = mx.random.normal((2, 300), key=mx.random.key(0)) * 3
-    tokens = mx.array([[3] * window.shape[1], [-1] * window.shape[1]], mx.int32)
-    uniforms = mx.array([[0.3, 0.6], [0.9, 0.2]])
+    batch = logits.shape[0]
+    logits = mx.random.normal((batch, 300), key=mx.random.key(0)) * 3
+    uniforms = mx.random.uniform(shape=(batch, 2), key=mx.random.key(1))
     return (
         logits.astype(arguments[0].dtype),
         uniforms if again else uniforms[:, :1],
-        tokens,
-        mx.array([1, 0], mx.int32),
+        mx.where(mx.arange(batch)[:, None] % 2 == 0, mx.argmax(logits, axis=1)[:, None], -1)
+        .astype(mx.int32)
+        .reshape(batch, 1)
+        * mx.ones((1, window.shape[1]), mx.int32),
+        1 - mx.arange(batch) % 2,
         SamplerSettings(0.8, 0.8, 30),
         again,
     )

@@ -13,8 +13,10 @@ from typing import Protocol
 import mlx.core as mx
 import numpy as np
 
+from .. import device
 from ..config import ModelConfig
-from ..layers.cache import Cache, KVCache
+from ..kernels.metal import rehearsal
+from ..layers.cache import BatchCache, Cache, KVCache
 from ..layers.scope import Scope
 from ..options import Sampling
 from .fast_ar import FastAR
@@ -131,6 +133,33 @@ class DualAR:
             return State(tokens, mx.concatenate([told, *codes]).reshape(1 + len(codes), -1).T, window)
 
         return pick
+
+    def rehearse(self, batch: int) -> None:
+        """Have every kernel tried that a step of `batch` sequences, or of fewer, needs: see `metal.rehearsal`."""
+        if not device.kernels_available():
+            return
+        pick, width, codebooks = self.picker(Sampling()), self.config.num_codebooks + 1, self.config.num_codebooks
+
+        def read(cache: KVCache) -> Outputs:
+            return self.slow.forward(
+                self.slow.embed(mx.zeros(2, mx.int32), mx.zeros((2, codebooks), mx.int32)), 1, cache
+            )
+
+        with rehearsal():
+            for size in (1, 2, 4, 8):
+                if size > 1 and size // 2 >= batch:
+                    break
+                # as after a prompt alone; after a prefix and a prompt; after a prefix alone
+                for prefixes in (0, 1, 2):
+                    rows = [self.new_cache() for _ in range(size)]
+                    for _ in range(prefixes):
+                        outputs = [read(cache) for cache in rows]
+                        rows = [cache.extend() for cache in rows]
+                    if prefixes < 2:
+                        outputs = [read(cache) for cache in rows]
+                    draws = mx.zeros((size, width))
+                    states = [self.first(out, pick, draws[:1], [True]) for out in outputs]
+                    self.next(State.join(states), BatchCache(rows), pick, draws, [True] * size)
 
     def first(self, outputs: Outputs, pick: Pick, uniforms: mx.array, may_end: list[bool]) -> State:
         """The first frame after the prompt, for one sequence; checked, since weights that are no numbers show here."""

@@ -81,7 +81,10 @@ class Engine:
         return _ASCII_WORD.search(words) is not None or bool(self.model.tokenizer.encode(words))
 
     def warm_up(self, keep_going: Callable[[], bool]) -> None:
-        """Every kind of step and every size of piece that speaking takes, once."""
+        """Every kind of step, for as many passes at once as there may be, and every size of piece that speaking takes,
+        once: nothing is left to be built in the middle of a speech."""
+        if keep_going():
+            self.model.dual_ar.rehearse(default_batch(self.model))
         for _ in self.speak("Hello.", [], Options(max_frames=2, min_frames=2), 0, keep_going):
             pass
         for frames in PIECES:

@@ -29,6 +29,7 @@ SHIM = Path(__file__).parent / "shim"
 CACHE = Path(__file__).parents[2] / "build" / "msl"
 ORDERS = 3  # forward, backward, shuffled
 PROGRAMS = 2  # compiled side by side by `precompile`
+SHARED = 8  # kernels of a program, about
 # macOS shows contexts to those who name a standard, and everything else to those who name Darwin.
 SYSTEM = ["-D_XOPEN_SOURCE=700", "-D_DARWIN_C_SOURCE"] if sys.platform == "darwin" else []
 FLAGS = [*SYSTEM, "-std=c++17", "-O1", "-g1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -300,8 +301,12 @@ class Recorder:
         return [mx.zeros(shape, dtype) for shape, dtype in zip(output_shapes, output_dtypes)]
 
     def compile(self) -> None:
-        """Builds what was recorded, a few programs at once."""
-        sources = [s for s in self.sources if s not in _programs]
-        chunks = [sources[i::PROGRAMS] for i in range(PROGRAMS)]
+        """Builds what was recorded, a few programs at once. Which kernels share a program hangs on their texts, so that
+        one more of them leaves most of what was built before as it is."""
+        sources = sorted(s for s in self.sources if s not in _programs)
+        number = 1 << (len(sources) // SHARED).bit_length()
+        chunks: list[list[str]] = [[] for _ in range(number)]
+        for source in sources:
+            chunks[int(hashlib.sha256(source.encode()).hexdigest()[:8], 16) % number].append(source)
         with ThreadPoolExecutor(PROGRAMS) as pool:
             list(pool.map(compile_sources, [c for c in chunks if c]))

@@ -21,17 +21,19 @@ def gains(norm, head_dim):
     return [normal(head_dim, seed=s) for s in (5, 6)] if norm else [None, None]
 
 
-def fast(head_dim, heads, kv_heads, new, past, norm, dtype=F32, cache=F32, batch=1):
+def fast(head_dim, heads, kv_heads, new, past, norm, dtype=F32, cache=F32, batch=1, size=1.0):
+    """With a small `size` the norms' eps counts. Each output is compared by the rounding of its own type."""
+
     def arguments():
         past_ = [normal(batch, kv_heads, past, head_dim, seed=s, dtype=cache) for s in (1, 2)] if past else [None, None]
-        qkv = normal(batch, new, (heads + 2 * kv_heads) * head_dim, dtype=dtype)
+        qkv = (normal(batch, new, (heads + 2 * kv_heads) * head_dim) * size).astype(dtype)
         return qkv, *past_, table(16, head_dim), heads, kv_heads, *gains(norm, head_dim), 1e-6
 
-    id = f"fast-d{head_dim}-h{heads}/{kv_heads}-new{new}-past{past}-norm{norm}-b{batch}-{dtype}-{cache}"
-    return Case(id, attention.fast_attention, arguments, tolerance=2e-6 if cache == F32 else 1e-3)
+    id = f"fast-d{head_dim}-h{heads}/{kv_heads}-new{new}-past{past}-norm{norm}-b{batch}-{dtype}-{cache}-{size}"
+    return Case(id, attention.fast_attention, arguments, tolerance=2e-6)
 
 
-def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=F32, shared=0, body=0):
+def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=F32, shared=0, body=0, size=1.0):
     """`shared` positions of a prefix come first, then `body` of the sequences' own; capacity 0: there are no more."""
 
     def arguments():
@@ -40,7 +42,7 @@ def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=
         for a in past:  # what lies beyond the filled part must not be read
             for b, p in enumerate(positions):
                 a[b, :, p - shared - body :] = mx.nan
-        qkv = normal(batch, 1, (heads + 2 * kv_heads) * head_dim, dtype=dtype)
+        qkv = (normal(batch, 1, (heads + 2 * kv_heads) * head_dim) * size).astype(dtype)
 
         def part(rows, length, seeds):
             arrays = [normal(rows, kv_heads, length + 3, head_dim, seed=s, dtype=cache) for s in seeds]
@@ -65,12 +67,12 @@ def step(head_dim, heads, kv_heads, positions, capacity, norm, dtype=F32, cache=
         ends = [p - shared - body + 1 for p in positions]
         return y, *(a[b, :, :end] for a in grown for b, end in enumerate(ends))
 
-    id = f"step-d{head_dim}-h{heads}/{kv_heads}-at{positions}-after{shared}+{body}-norm{norm}-{dtype}-{cache}"
+    id = f"step-d{head_dim}-h{heads}/{kv_heads}-at{positions}-after{shared}+{body}-norm{norm}-{dtype}-{cache}-{size}"
     return Case(
         id,
         lambda *a: filled(*attention.step_attention(*a)),
         arguments,
-        tolerance=3e-6 if cache == F32 else 1e-3,
+        tolerance=3e-6,
         reference=lambda *a: filled(*clean_reference(*a)),
     )
 
@@ -101,6 +103,11 @@ CASES = [
     step(16, 2, 1, [5, 5], 0, False, body=5),
     step(192, 2, 1, [20], 32, True, BF16, BF16),
     step(80, 2, 2, [31], 32, True),
+    # eps counts, and the own value is all there is: what the cache's type makes of it
+    fast(64, 2, 1, 1, 2, True, size=1e-3),
+    step(64, 2, 1, [3], 8, True, size=1e-3),
+    step(64, 2, 1, [0], 8, True, F32, F16),
+    step(64, 2, 1, [1], 8, False, F32, BF16, size=4.0),
 ]
 
 

@@ -28,14 +28,14 @@ def kernel(source, inputs=("x",)):
     return mx.fast.metal_kernel(name="tool", input_names=list(inputs), output_names=["y"], source=source)
 
 
-def row_sum(source=ROW_SUM, launch=msl.launch):
+def row_sum(source=ROW_SUM, launch=msl.launch, width=1):
     x = mx.array(np.random.default_rng(0).standard_normal((3, 300)).astype(np.float32))
     (y,) = launch(
         kernel(source),
         inputs=[x],
         grid=(128, 3, 1),
         threadgroup=(128, 1, 1),
-        output_shapes=[(3,)],
+        output_shapes=[(3 * width,)],
         output_dtypes=[mx.float32],
     )
     return y, mx.sum(x, axis=1)
@@ -53,6 +53,19 @@ FAULTS = [
     ("float sum = 0.0f", "float sum = float(1 << n)", "shift exponent"),
     ("part[4]", "part[9000]", "32 KiB"),
 ]
+# Through device memory: y itself holds the parts.
+THROUGH_DEVICE = """
+  const uint n = x_shape[1], t = thread_position_in_threadgroup.x, row = threadgroup_position_in_grid.y;
+  device float* part = y + 4 * row;
+  float sum = 0.0f;
+  for (uint i = t; i < n; i += 128) sum += float(x[row * n + i]);
+  sum = simd_sum(sum);
+  if (thread_index_in_simdgroup == 0) part[simdgroup_index_in_threadgroup] = sum;
+  threadgroup_barrier(mem_flags::FLAGS);
+  const float whole = part[0] + part[1] + part[2] + part[3];
+  threadgroup_barrier(mem_flags::FLAGS);
+  if (t < 4) part[t] = isnan(whole) ? -1.0f : whole;
+"""
 SILENT = "if (row != 1) y[row] ="
 
 
@@ -60,8 +73,10 @@ SILENT = "if (row != 1) y[row] ="
 def compiled():
     recorder = msl.Recorder()
     faulty = [ROW_SUM.replace(old, new) for old, new, _ in FAULTS]
-    for source in [ROW_SUM, ROW_SUM.replace("y[row] =", SILENT), *faulty]:
+    for source in [ROW_SUM, ROW_SUM.replace("y[row] =", SILENT), *faulty, *map(ordering, ("mem_none", "mem_device"))]:
         row_sum(source, recorder.launch)
+    for flags in MEMORY:
+        row_sum(THROUGH_DEVICE.replace("FLAGS", flags), recorder.launch, 4)
     recorder.compile()
 
 
@@ -75,6 +90,28 @@ def test_fault_is_named(old, new, message, compiled):
     assert old in ROW_SUM
     with pytest.raises(msl.ShimError, match=message):
         row_sum(ROW_SUM.replace(old, new))
+
+
+MEMORY = ["mem_none", "mem_device", "mem_threadgroup"]
+
+
+def ordering(flags):
+    return ROW_SUM.replace("mem_flags::mem_threadgroup", f"mem_flags::{flags}")
+
+
+@pytest.mark.parametrize("flags", ["mem_none", "mem_device"])
+def test_a_barrier_that_does_not_name_threadgroup_memory_does_not_order_it(flags, compiled):
+    y, _ = row_sum(ordering(flags))
+    assert np.isnan(np.array(y)).all()
+
+
+@pytest.mark.parametrize("flags", MEMORY)
+def test_a_barrier_orders_device_memory_only_where_it_names_it(flags, compiled):
+    y, wanted = row_sum(THROUGH_DEVICE.replace("FLAGS", flags), width=4)
+    if flags == "mem_device":
+        assert mx.allclose(y.reshape(3, 4), mx.broadcast_to(wanted[:, None], (3, 4)), atol=1e-4)
+    else:
+        assert (np.array(y) == -1).all()  # nobody saw a part; and what was written last is what stays
 
 
 def test_syntax_error():

@@ -1,5 +1,6 @@
 """When a kernel is used: where Metal runs, unless switched off, and only after it has agreed with its reference."""
 
+import itertools
 import warnings
 from unittest import mock
 
@@ -8,7 +9,9 @@ import pytest
 
 from s2mlx import device
 from s2mlx.errors import UsageError
-from s2mlx.kernels import blocks, dequantize, metal
+from s2mlx.kernels import attention, blocks, dequantize, metal
+
+from . import msl, test_attention, test_qmv
 
 
 @pytest.fixture
@@ -66,6 +69,94 @@ def test_right_kernel_is_used(on_metal, monkeypatch):
         for _ in range(2):
             dequantize.dequantize(w, 12)
     assert launched == [(3, 288), (7, 144), (7, 144)]  # the self-check, once, then the calls
+
+
+def test_a_step_s_attention_is_tried_with_fewer_threads_first(on_metal, monkeypatch):
+    """A chip whose registers do not suffice for 1024 threads refuses them; only when it refuses all is it said."""
+    limit, tried = {}, []
+
+    def launch(kernel, *, threadgroup, output_shapes, output_dtypes, **request):
+        tried.append(threadgroup[0])
+        if threadgroup[0] > limit["threads"]:
+            raise ValueError("Thread group size is greater than the maximum")
+        return [mx.full(shape, 7, dtype) for shape, dtype in zip(output_shapes, output_dtypes)]
+
+    monkeypatch.setattr(metal, "launch", launch)
+    monkeypatch.setattr(metal, "_agree", lambda a, b: mx.array(True))
+    qkv, keys, values, *rest = test_attention.step(128, 4, 2, [33], 64, True).arguments()
+    arguments = qkv, *(mx.where(mx.isnan(a), 0, a) for a in (keys, values)), *rest
+    step = lambda: attention.step_attention(*arguments)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for threads, wanted in (1024, [1024, 1024]), (600, [1024, 512, 512]), (256, [1024, 512, 256, 256]):
+            limit["threads"] = threads
+            metal._verdicts.clear()
+            tried.clear()
+            assert float(step().max()) == 7 and tried == wanted
+            step()
+            assert tried == [*wanted, wanted[-1]]
+    limit["threads"] = 128
+    metal._verdicts.clear()
+    with pytest.warns(RuntimeWarning, match="step_attention is off") as caught:
+        assert mx.allclose(step(), attention.step_attention_reference(*arguments)[0])
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize("name", ["qmv", "qmv_add", "qmv_norm", "qmv_norm_swiglu"])
+def test_each_type_length_and_number_of_rows_is_tried_by_itself(name, on_metal, monkeypatch):
+    """Two forms that share a verdict would be one pipeline."""
+    monkeypatch.setattr(metal, "_agree", lambda a, b: mx.array(True))
+    recorder, pipelines = msl.Recorder(), {}
+    for format, m, dtype, k in itertools.product((8, 12), (1, 2, 4, 8), (mx.float32, mx.float16), (512, 1024)):
+        recorder.sources.clear()
+        monkeypatch.setattr(metal, "launch", recorder.launch)
+        metal._verdicts.clear()
+        case = test_qmv.case(name, format, m, dtype, 11, k)
+        case.call(*case.arguments())
+        ((verdict, right),) = metal._verdicts.items()
+        (pipeline,) = recorder.sources  # the self-check built the very one
+        assert right and pipelines.setdefault(verdict, pipeline) == pipeline
+    assert len(set(pipelines.values())) == len(pipelines) == 32 - 4  # eight vectors are staged 512 columns at a time
+
+
+def test_a_tolerance_that_bites(on_metal, monkeypatch):
+    """A kernel that is 2 % off is wrong, one that is 0.5 % off is not."""
+    w = blocks.sample_blocks(8, 4, 64)
+    exact = blocks.dequantize_reference
+    for factor, right in (1.02, False), (0.98, False), (1.005, True):
+        metal._verdicts.clear()
+        trial = lambda w, format: exact(w, format) * factor
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore" if not right else "error")
+            assert metal.trusted(("two percent",), trial, exact, lambda: (w, 8)) == right
+
+
+def test_a_rehearsal_tries_all_in_one_evaluation(on_metal, monkeypatch):
+    tried, evaluations, real = [], [], mx.eval
+
+    def kernel(name, right=True, builds=True):
+        def launch():
+            tried.append(name)
+            if not builds:
+                raise RuntimeError("program_source:1:2: error")
+            return mx.array(1.0 if right else 2.0)
+
+        return launch
+
+    def ask(name, **how):
+        return metal.trusted((name,), kernel(name, **how), lambda: mx.array(1.0), tuple)
+
+    monkeypatch.setattr(mx, "eval", lambda *a: evaluations.append(a) or real(*a))
+    with metal.rehearsal():
+        assert ask("a") and ask("b", right=False) and ask("a") and not tried
+    assert tried == ["a", "b"] and len(evaluations) == 1
+    with pytest.warns(RuntimeWarning, match="b is off"):
+        assert ask("a") and not ask("b", right=False)
+    assert tried == ["a", "b", "b"]
+    with metal.rehearsal():  # one that does not build leaves the others to their first use
+        assert ask("c", builds=False) and ask("d")
+    with pytest.warns(RuntimeWarning, match="c is off"):
+        assert ask("d") and not ask("c", builds=False)
 
 
 def test_every_kernel_file_is_loaded_from_the_package():

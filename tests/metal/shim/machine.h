@@ -4,12 +4,16 @@
 // Threads meet at a threadgroup barrier or at a simd-wide operation. Everything between two meetings runs in an order
 // the caller picks (forward, backward, shuffled), so a missing barrier shows as a result that depends on the order, and
 // threads that wait at different meetings show as a deadlock. Outputs and threadgroup memory start as NaN.
+//
+// A barrier orders only the memory it names. What was written to the other kind before is hidden behind it, as if it had
+// not arrived yet, until a barrier that names that kind, or the end of the group; a thread's own writes are hidden too.
 #pragma once
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -53,6 +57,7 @@ struct Fiber {
   Ids ids;
   const char* operation;  // where it waits: name and line
   int line;
+  int flags;  // of a barrier
   alignas(16) unsigned char slot[SLOT_BYTES];
   std::unique_ptr<char[]> stack;
   void* fake_stack;
@@ -64,9 +69,37 @@ struct Snapshot {
   uint active;
 };
 
+// What a barrier can order.
+enum { DEVICE = 1, THREADGROUP = 2 };
+
+// Memory that threads share.
 struct Block {
-  void* memory;
+  char* memory;
   size_t bytes;
+  std::vector<char> visible;  // as all threads see it
+  std::vector<char> hidden;   // what was written behind an unordered barrier, where `late` is set
+  std::vector<char> late;
+
+  void begin() { visible.assign(memory, memory + bytes); }
+
+  // A barrier that does not name this memory: what was written since the last one that did disappears.
+  void hide() {
+    if (!memcmp(memory, visible.data(), bytes)) return;
+    hidden.resize(bytes);
+    late.resize(bytes);
+    for (size_t i = 0; i < bytes; i++)
+      if (memory[i] != visible[i]) hidden[i] = memory[i], late[i] = 1;
+    memcpy(memory, visible.data(), bytes);
+  }
+
+  // One that does, or the group's end: it is there.
+  void show() {
+    for (size_t i = 0; i < late.size(); i++)
+      if (late[i] && memory[i] == visible[i]) memory[i] = hidden[i];
+    late.clear();
+    hidden.clear();
+    begin();
+  }
 };
 
 struct Machine {
@@ -77,6 +110,7 @@ struct Machine {
   std::function<void(const Ids&)> body;
   uint64_t group = 0;
   std::map<const void*, Block> threadgroup_memory;  // by declaration
+  std::vector<Block> outputs;
   size_t threadgroup_bytes = 0;
   void* fake_stack = nullptr;
   const void* scheduler_stack = nullptr;
@@ -128,10 +162,11 @@ inline void fiber_main() {
   abort();
 }
 
-inline void wait(State state, const char* operation, int line) {
+inline void wait(State state, const char* operation, int line, int flags = 0) {
   machine.current->state = state;
   machine.current->operation = operation;
   machine.current->line = line;
+  machine.current->flags = flags;
   to_scheduler();
 }
 
@@ -139,8 +174,10 @@ inline void wait(State state, const char* operation, int line) {
 inline void* threadgroup_memory(const void* declaration, size_t bytes) {
   Block& block = machine.threadgroup_memory[declaration];
   if (!block.memory) {
-    block = {malloc(bytes), bytes};
+    block.memory = (char*)malloc(bytes);
+    block.bytes = bytes;
     memset(block.memory, 0xFF, bytes);
+    block.begin();
     machine.threadgroup_bytes += bytes;
     if (machine.threadgroup_bytes > MAX_THREADGROUP_BYTES) fail("more than 32 KiB of threadgroup memory");
   }
@@ -187,10 +224,14 @@ inline bool release_barrier(uint threads) {
   if (!waiting || waiting + done != threads) return false;
   machine.current = nullptr;
   if (done) fail("threadgroup_barrier is not reached by every thread of the group");
+  const int flags = machine.fibers[0].flags;
   for (uint i = 0; i < threads; i++) {
     if (machine.fibers[i].line != machine.fibers[0].line) fail("threads meet at two different barriers");
+    if (machine.fibers[i].flags != flags) fail("threads name different memory at one barrier");
     machine.fibers[i].state = READY;
   }
+  for (Block& block : machine.outputs) flags & DEVICE ? block.show() : block.hide();
+  for (auto& entry : machine.threadgroup_memory) flags & THREADGROUP ? entry.second.show() : entry.second.hide();
   return true;
 }
 
@@ -228,6 +269,7 @@ inline void run_threadgroup(uint threads, Order order, std::mt19937& random) {
       fail("deadlock: threads of one group wait at different meetings");
     }
   }
+  for (Block& block : machine.outputs) block.show();
   for (auto& entry : machine.threadgroup_memory) free(entry.second.memory);
   machine.threadgroup_memory.clear();
   machine.threadgroup_bytes = 0;

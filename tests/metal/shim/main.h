@@ -34,10 +34,16 @@ int main(int, char** argv) {
   fclose(in);
   for (uint order = 0; order < head[7]; order++) {
     std::vector<void*> memory;
+    shim::machine.outputs.clear();
     for (Buffer& b : buffers) {  // malloc to the byte: ASan guards both ends
       b.memory = malloc(b.initial.size());
       if (!b.initial.empty()) memcpy(b.memory, b.initial.data(), b.initial.size());
       memory.push_back(b.memory);
+      if (!b.output) continue;
+      shim::machine.outputs.emplace_back();
+      shim::machine.outputs.back().memory = (char*)b.memory;
+      shim::machine.outputs.back().bytes = b.initial.size();
+      shim::machine.outputs.back().begin();
     }
     shim::machine.body = [&](const shim::Ids& ids) { shim_kernels[head[0]](ids, memory.data()); };
     shim::run_grid(head + 1, head + 4, shim::Order(order), 7);

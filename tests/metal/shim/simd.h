@@ -10,7 +10,9 @@ inline mem_flags operator|(mem_flags a, mem_flags b) { return mem_flags(int(a) |
 // `line` keeps two calls of one operation apart: the language forbids threads to meet across them.
 #define SHIM_LINE int line = __builtin_LINE()
 
-inline void threadgroup_barrier(mem_flags, SHIM_LINE) { shim::wait(shim::AT_BARRIER, "threadgroup_barrier", line); }
+inline void threadgroup_barrier(mem_flags flags, SHIM_LINE) {
+  shim::wait(shim::AT_BARRIER, "threadgroup_barrier", line, int(flags));
+}
 
 template <class T>
 const shim::Snapshot& shim_meet(T value, const char* operation, int line) {
