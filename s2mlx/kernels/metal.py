@@ -134,6 +134,11 @@ def rehearsal() -> Iterator[None]:
     _verdicts.update((key, True) for key, right in agreed.items() if right.item())
 
 
+def trying() -> bool:
+    """Whether a reference is running for a self-check: it takes no kernels."""
+    return _trying
+
+
 _REFUSED = RuntimeError, ValueError  # what MLX raises for text, or a threadgroup, that Metal refuses
 
 
