@@ -27,8 +27,8 @@ def launches(config: ModelConfig, type: str, positions: int = POSITIONS) -> Iter
     """The launches of a frame in order, each as the elements of its large arrays by name."""
     sizes = {}
     for part in inventory.networks(config):
-        block, size = GGML_QUANT_SIZES[type_of(part.name, type, config)] if part.matrix else (1, _FLOAT)
-        sizes[part.name] = part.size // block * size
+        many, size = GGML_QUANT_SIZES[type_of(part.name, type, config)] if part.matrix else (1, _FLOAT)
+        sizes[part.name] = part.size // many * size
     slow, fast = config.transformers
     of = lambda *names: {name: sizes[name] for name in names}
 

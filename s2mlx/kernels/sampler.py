@@ -146,13 +146,12 @@ def _sample(arguments):
     batch = logits.shape[0]
     logits = mx.random.normal((batch, 300), key=mx.random.key(0)) * 3
     uniforms = mx.random.uniform(shape=(batch, 2), key=mx.random.key(1))
+    best = mx.argmax(logits, axis=1, keepdims=True).astype(mx.int32)  # in the window of every second row
+    tokens = mx.where(mx.arange(batch)[:, None] % 2 == 0, best, -1)
     return (
         logits.astype(arguments[0].dtype),
         uniforms if again else uniforms[:, :1],
-        mx.where(mx.arange(batch)[:, None] % 2 == 0, mx.argmax(logits, axis=1)[:, None], -1)
-        .astype(mx.int32)
-        .reshape(batch, 1)
-        * mx.ones((1, window.shape[1]), mx.int32),
+        mx.repeat(tokens, window.shape[1], axis=1),
         1 - mx.arange(batch) % 2,
         SamplerSettings(0.8, 0.8, 30),
         again,

@@ -8,6 +8,7 @@ import pytest
 
 from s2mlx.bench import pretend, synthetic
 from s2mlx.codec import Codec
+from s2mlx.layers.cache import KVCache
 from s2mlx.layers.scope import Scope
 from s2mlx.networks.dual_ar import DualAR
 from s2mlx.weights import open_checkpoint
@@ -44,3 +45,16 @@ def test_a_model_takes_the_memory_of_its_file(model_file, win):
         _ = codec._encoding  # otherwise built with the first clip
         taken = (mx.get_peak_memory() - before) / checkpoint.packed_bytes
     assert dual_ar.slow.head and 0.9 < taken < MOST
+
+
+def test_a_long_pass_keeps_the_open_matrices_of_one_block_only(model_file):
+    """MLX holds what a command buffer uses until that is done, and buffers are large: each block of a prompt is waited
+    for. A step is not."""
+    with pretend.gpu(kernels=True), open_checkpoint(model_file) as checkpoint:
+        slow = DualAR(Scope(checkpoint.tensors), checkpoint.config, end_id=256).slow
+        for rows, waits in (40, checkpoint.config.transformers[0].layers), (1, 0):
+            codes = mx.zeros((rows, checkpoint.config.num_codebooks), mx.int32)
+            x = slow.embed(mx.zeros(rows, mx.int32), codes)
+            with mock.patch("s2mlx.layers.transformer.mx.eval") as waited:
+                slow.forward(x, 1, KVCache(len(slow.transformer.blocks)))
+            assert sum(getattr(call.args[0], "shape", None) == x.shape for call in waited.call_args_list) == waits
