@@ -2,7 +2,7 @@
 
     python -m recipe.evaluate [GATE ...] [--model FILE] [--texts N] [--voices slt,rms] [--short]
 
-Gates: speech longer voices vocoder codec speaker outside speed clones empty pitch. Run in assets/nano with the recipe's
+Gates: speech longer harder run_on rare voices vocoder codec speaker outside speed clones empty pitch. Run in assets/nano with the recipe's
 requirements; `s2mlx` must be on the PATH (or named by S2MLX), and for the last three installed. Gates that need a
 reference clip make it with flite.
 --model: another GGUF file than the shipped one, to set its figures beside these; a tokenizer.json lies beside it.
@@ -24,7 +24,7 @@ import numpy as np
 import soundfile
 
 from . import asr, config, evaluate_clones, speakers, vocoder
-from .held_out import EVERYDAY, HARDER, LONGER
+from .held_out import EVERYDAY, HARDER, LONGER, RARE, RUN_ON
 
 COMMAND = os.environ.get("S2MLX") or shutil.which("s2mlx") or "s2mlx"
 MODEL = config.SHIPPED / "s2-nano.gguf"
@@ -91,6 +91,25 @@ def speech(folder):
 
 def longer(folder):
     spoken("longer", LONGER, folder)
+
+
+def harder(folder):
+    spoken("harder", HARDER, folder)
+
+
+def run_on(folder):
+    spoken("run_on", RUN_ON, folder)
+
+
+def rare(folder):
+    """Words that are rare: how many of them are heard."""
+    missed = []
+    for text, word in RARE.items():
+        samples, rate, _ = say(text, folder / "rare.wav")
+        heard = asr.words(asr.hear(samples, rate))
+        if word not in heard:
+            missed.append(f"{word}: {' '.join(heard)}")
+    report("rare", words=len(RARE), heard=len(RARE) - len(missed), missed=missed)
 
 
 def voices(folder):
@@ -229,6 +248,9 @@ def loaded(gate, *arguments):
 GATES = dict(
     speech=speech,
     longer=longer,
+    harder=harder,
+    run_on=run_on,
+    rare=rare,
     voices=voices,
     vocoder=vocoder_gate,
     codec=codec,

@@ -222,12 +222,13 @@ def run():
     names = {w.lower() for key in ("NAME", "MONTH", "DAY") for w in text.LISTS[key]}
     listed = {w.lower() for value in text.LISTS.values() for item in value for w in re.findall("[A-Za-z]+", item)}
     held = {w for t in text.EVERYDAY + text.LONGER + text.HARDER for w in re.findall("[a-z]+", t.lower())}
-    known = dict.fromkeys(words[: config.LEXICON_WORDS] + sorted(names | listed))
-    said = pronounce(sorted(set(words) | set(known)) + CONTRACTIONS)
+    known = list(dict.fromkeys(words[: config.LEXICON_WORDS] + sorted(names | listed) + CONTRACTIONS))
+    said = pronounce(sorted(set(words) | set(known)))
     said.update(IN_SENTENCES)
-    entries = {w: said[w] for w in list(known) + CONTRACTIONS if w in said}
-    rules = learn_rules(align([(w, tuple(said[w].split())) for w in entries if re.fullmatch("[a-z]{2,}", w)]))
-    fresh = [w for w in words[config.LEXICON_WORDS :] if w not in entries and w in said]
+    known = [w for w in known if w in said]
+    rules = learn_rules(align([(w, tuple(said[w].split())) for w in known if re.fullmatch("[a-z]{2,}", w)]))
+    entries = {w: said[w] for w in known if " ".join(apply_rules(w, rules)) != said[w]}
+    fresh = [w for w in words[config.LEXICON_WORDS :] if w not in known and w in said]
     right = wrong = 0
     for w in fresh:
         wanted = said[w].split()
@@ -237,11 +238,12 @@ def run():
     config.work("lexicon.json").write_text(json.dumps(dict(words=entries, rules=[(c, " ".join(p)) for c, p in rules])))
     config.note(
         "lexicon",
-        words=len(entries),
+        words=len(known),
+        listed=len(entries),
         rules=len(rules),
         unknown_words_right=round(right / len(fresh), 3),
         unknown_phone_errors=round(wrong / len(fresh), 3),
-        held_out_words_unknown=len(held - set(entries)),
+        held_out_words_unknown=len(held - set(known)),
     )
 
 

@@ -23,6 +23,15 @@ FIXED = [
     "\n\nSpeech:\n",
     "\n",
 ]
+ALONE, ORDINAL = "\ue0fb", "\ue0fc"  # before a digit or letter that is said alone; after a number that names a place
+LONGEST_ALONE = 12  # digits or letters in a row
+SPELT = "AI API ATM BBQ CEO CIA CPU DIY EU FAQ FBI GPU HIV IBM IOU IQ OK UFO UK UN URL US USA USB VIP".split()
+SAID = "BRR DR HMM MR MRS MS PSST SHH ST TSK VS".split()  # without a vowel, and no letters all the same
+LETTERS = dict(
+    A="ey", B="b iy", C="s iy", D="d iy", E="iy", F="eh f", G="jh iy", H="ey ch", I="ay", J="jh ey", K="k ey",
+    L="eh l", M="eh m", N="eh n", O="ow", P="p iy", Q="k y uw", R="aa r", S="eh s", T="t iy", U="y uw", V="v iy",
+    W="d ah b ax l y uw", X="eh k s", Y="w ay", Z="z iy",
+)  # fmt: skip
 SPEAKER = chr(FIRST_FIXED + len(FIXED))
 SEMANTIC_BEGIN, SEMANTIC = 128, 1024
 PHONE_CHAR = {p: chr(FIRST_PHONE + i) for i, p in enumerate(PHONES)}
@@ -67,29 +76,59 @@ def year_rules():
 
 
 def money_rules():
-    """$25 -> 25 dollars"""
-    sums = "|".join(r"\$" + r"[\d.]" * n for n in range(1, 8))
+    """$25 -> 25 dollars, $1.50 -> 1 dollar 50"""
+    whole, sums = ("|".join(r"\$" + digits * n for n in range(1, 12)) for digits in (r"[\d,]", r"[\d.,]"))
     return [
-        replace(r"(?<=\$\d),(?=\d{3})|(?<=\$\d\d),(?=\d{3})|(?<=\$\d\d\d),(?=\d{3})", ""),
-        replace(rf"(?<={sums})(?<=\d)(?!\d|\.\d)", " dollars "),
+        replace(rf"(?<={whole})\.(?=\d\d(?!\d))", " dollars "),
+        replace(rf"(?<={sums})(?<=\d)(?!\d|[.,]\d| dollars)", " dollars "),
+        replace(r"\$1 dollars", "1 dollar"),
         replace("$", "", True),
     ]
 
 
-def number_rules():
-    """Digits by their place: thousands, hundreds, tens; longer numbers and those with a leading zero digit by digit."""
-    rules = [replace(r"(?<=\d) ?p\.?m\b\.?", " pee em "), replace(r"(?<=\d) ?a\.?m\b\.?", f" {PHONE_CHAR['ey']} em ")]
-    rules += year_rules() + money_rules()
-    rules += [
-        replace(r"(?<=\d),(?=\d{3}(?!\d))", ""),
-        replace(r"(?<=\d)\.(?=\d)", " point "),
-        replace(r"(?<=\d):00", " o'clock"),
-        replace(r"(?<=\d):(?=\d)", " "),
-        replace(r"(?<=\d)(?:st|nd|rd|th)\b", ""),
+def group_rules():
+    """Commas between groups of three: 2,000,000 -> 2 million, 25,300 -> 25 thousand 300."""
+    last = r"(?:,000|,00(?=\d)|,0(?=\d\d)|,(?=[1-9]\d\d))"
+    return [
+        replace(r"(?<=\d),(?:000|00(?=\d,)|0(?=\d\d,)|(?=\d{3},))(?=\d{0,3},\d{3}(?!\d|,\d))", " million "),
+        replace(r"(?<=million ),000(?!\d)", ""),
+        replace(rf"(?<=million ){last}(?!\d{{4}})", " "),
+        replace(rf"(?<=\d)(?=,\d{{3}}(?!\d|,\d)){last}", " thousand "),
     ]
-    for d in range(10):  # numbers of five and more digits, and after a zero: every digit alone
-        rules.append(replace(rf"(?<!\d){d}(?=\d{{4}})", f" {ONES[d]} "))
-    rules.append(replace(r"(?<!\d)0(?=\d)", " zero "))
+
+
+def alone_rules():
+    """Every digit is said alone after a point, in numbers of five and more digits, and after a leading zero."""
+    rules = [replace(r"(?<=\d)\.(?=\d)", " point " + ALONE), replace(r"(?<!\d)(?=\d{5})", ALONE)]
+    rules.append(replace(rf"(?<![\d{ALONE}])(?=0\d)", ALONE))
+    return rules + [replace(rf"(?<={ALONE}\d)(?=\d)", " " + ALONE)] * LONGEST_ALONE
+
+
+def ordinal_rules():
+    """What the mark of an ordinal makes of the word before it: twenty one + mark -> twenty first."""
+    irregular = dict(one="first", two="second", three="third", five="fifth", eight="eighth", nine="ninth")
+    irregular |= dict(twelve="twelfth") | {ten: ten[:-1] + "ieth" for ten in TENS[2:]}
+    rules = [replace(rf"{word} *{ORDINAL}", nth) for word, nth in irregular.items()]
+    return [*rules, replace(rf"(?<=[a-z]) *{ORDINAL}", "th "), replace(ORDINAL, "", True)]
+
+
+def capital_rules():
+    """Words in capitals that are said letter by letter: those without a vowel, and known ones."""
+    spelt = rf"(?!(?:{'|'.join(SAID)})s?\\b)(?:[B-DF-HJ-NP-TV-XZ]{{2,5}}|{'|'.join(SPELT)})"
+    rules = [replace(rf"(?<![A-Za-z'])(?={spelt}(?:s|'s)?(?![A-Za-z]))", ALONE)]
+    rules += [replace(rf"(?<={ALONE}[A-Z])(?=[A-Z])", " " + ALONE)] * LONGEST_ALONE
+    for letter, said in LETTERS.items():
+        rules.append(replace(ALONE + letter, " " + "".join(PHONE_CHAR[p] for p in said.split()) + " ", True))
+    return rules
+
+
+def number_rules():
+    """Digits by their place: thousands, hundreds, tens."""
+    rules = [replace(r"(?<=\d) ?p\.?m\b\.?", " pee em "), replace(r"(?<=\d) ?a\.?m\b\.?", f" {PHONE_CHAR['ey']} em ")]
+    rules += [replace(r"(?<![\w.,])-(?=\d)", " minus "), replace(r"(?<=\d)(?:st|nd|rd|th)\b", ORDINAL)]
+    rules += year_rules() + money_rules() + group_rules()
+    rules += [replace(r"(?<=\d):00", " o'clock"), replace(r"(?<=\d):0(?=[1-9](?!\d))", " oh ")]
+    rules += [replace(r"(?<=\d):(?=\d)", " "), *alone_rules()]
     for d in range(1, 10):
         rules.append(replace(rf"(?<!\d){d}(?=\d{{3}}(?!\d))", f" {ONES[d]} thousand "))
     rules.append(replace(r"(?<!\d)0+(?=[1-9])", " "))
@@ -100,7 +139,8 @@ def number_rules():
         rules.append(replace(rf"(?<!\d)1{d}(?!\d)", f" {TEENS[d]} "))
     for d in range(2, 10):
         rules += [replace(rf"(?<!\d){d}0(?!\d)", f" {TENS[d]} "), replace(rf"(?<!\d){d}(?=\d(?!\d))", f" {TENS[d]} ")]
-    return rules + [replace(str(d), f" {ONES[d]} ", True) for d in range(10)]
+    rules += [replace(str(d), f" {ONES[d]} ", True) for d in range(10)]
+    return rules + [replace(ALONE, "", True), *ordinal_rules()]
 
 
 def build(lexicon):
@@ -109,6 +149,7 @@ def build(lexicon):
         replace(r"<\|speaker:\d+\|>", SPEAKER),
         replace("^\n$", chr(FIRST_FIXED + len(FIXED) - 1)),
         replace(r"\[[^\]]*\]", " "),
+        *capital_rules(),
         {"type": "NFKD"},
         {"type": "Lowercase"},
         {"type": "StripAccents"},

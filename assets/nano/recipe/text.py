@@ -3,7 +3,7 @@
 import random
 import re
 
-from .held_out import EVERYDAY, HARDER, LONGER, REFERENCE
+from .held_out import EVERYDAY, HARDER, LONGER, RARE, REFERENCE, RUN_ON
 from .wordlists import AVOID, AVOID_EXACT, LISTS, SALADS, TEMPLATES
 
 SEED = 20
@@ -34,7 +34,7 @@ class Writer:
         self.random = random.Random(seed)
         self.words = [w for w in salad_words if len(w) > 2]
         self.deck = []
-        self.seen = {key(t) for t in EVERYDAY + LONGER + HARDER + REFERENCE}
+        self.seen = {key(t) for t in [*EVERYDAY, *LONGER, *HARDER, *REFERENCE, *RARE, *RUN_ON]}
 
     def word(self):
         if not self.deck:
