@@ -2,15 +2,16 @@
 
     python -m recipe.evaluate [GATE ...] [--model FILE] [--texts N] [--voices slt,rms] [--short]
 
-Gates: speech longer harder run_on rare voices vocoder codec speaker outside speed clones empty pitch. Run in assets/nano with the recipe's
-requirements; `s2mlx` must be on the PATH (or named by S2MLX), and for the last three installed. Gates that need a
-reference clip make it with flite.
+Gates: speech longer harder run_on rare voices vocoder codec speaker outside speed clones empty pitch. Run in assets/nano
+with the recipe's requirements and s2mlx installed; its command must be on the PATH (or named by S2MLX). Gates that need
+a reference clip make it with flite.
 --model: another GGUF file than the shipped one, to set its figures beside these; a tokenizer.json lies beside it.
 --texts: how many texts each clone says (6). --voices: flite's that are cloned (all four). --short: three
 sentences for "speech" alone, as CI runs it.
 """
 
 import argparse
+import functools
 import json
 import os
 import shutil
@@ -46,17 +47,25 @@ def say(text, out, *more):
     return samples, rate, facts
 
 
+@functools.cache
+def synthesizer():
+    """The model, loaded once for all gates that say many short texts."""
+    import s2mlx
+
+    return s2mlx.load(MODEL)
+
+
 def report(gate, **figures):
     print(json.dumps(dict(gate=gate, **figures)), flush=True)
 
 
-def spoken(gate, sentences, folder, *more):
+def spoken(gate, sentences, voice=None):
     """Say them all; WER, how each ended, and how many lost or gained three words or more in a row."""
     heard, ends, broken = [], [], []
-    for i, text in enumerate(sentences):
-        samples, rate, facts = say(text, folder / f"{gate}{i}.wav", *more)
-        heard.append(asr.hear(samples, rate))
-        ends.append(facts["finish_reason"] == "stop")
+    for text in sentences:
+        audio = synthesizer().say(text, voice=voice, seed=SEED)
+        heard.append(asr.hear(audio.samples, audio.sample_rate))
+        ends.append(audio.finish_reason == "stop")
         longest = longest_run(asr.words(text), asr.words(heard[-1]))
         if longest >= 3:
             broken.append(text)
@@ -86,27 +95,27 @@ def longest_run(wanted, heard):
 
 
 def speech(folder):
-    spoken("speech", EVERYDAY, folder)
+    spoken("speech", EVERYDAY)
 
 
 def longer(folder):
-    spoken("longer", LONGER, folder)
+    spoken("longer", LONGER)
 
 
 def harder(folder):
-    spoken("harder", HARDER, folder)
+    spoken("harder", HARDER)
 
 
 def run_on(folder):
-    spoken("run_on", RUN_ON, folder)
+    spoken("run_on", RUN_ON)
 
 
 def rare(folder):
     """Words that are rare: how many of them are heard."""
     missed = []
     for text, word in RARE.items():
-        samples, rate, _ = say(text, folder / "rare.wav")
-        heard = asr.words(asr.hear(samples, rate))
+        audio = synthesizer().say(text, seed=SEED)
+        heard = asr.words(asr.hear(audio.samples, audio.sample_rate))
         if word not in heard:
             missed.append(f"{word}: {' '.join(heard)}")
     report("rare", words=len(RARE), heard=len(RARE) - len(missed), missed=missed)
@@ -114,7 +123,7 @@ def rare(folder):
 
 def voices(folder):
     for path in sorted(config.SHIPPED.glob("*.s2voice")):
-        spoken(f"voice {path.stem}", EVERYDAY[:10], folder, "-v", path)
+        spoken(f"voice {path.stem}", EVERYDAY[:10], path)
 
 
 def locked(text, speaker):
@@ -237,10 +246,7 @@ def loaded(gate, *arguments):
     """A gate that keeps the model loaded: many short requests."""
 
     def run(folder):
-        import s2mlx
-
-        with s2mlx.load(MODEL) as tts:
-            gate(tts, report, *arguments)
+        gate(synthesizer(), report, *arguments)
 
     return run
 
@@ -278,7 +284,7 @@ def main(arguments):
     gates = GATES | {"clones": loaded(evaluate_clones.clones, args.texts, args.voices)}
     with tempfile.TemporaryDirectory() as folder:
         if args.short:
-            wer, ended = spoken("speech", EVERYDAY[3:6], Path(folder))
+            wer, ended = spoken("speech", EVERYDAY[3:6])
             return 0 if ended and wer <= 0.3 else 1
         for name in args.gates or gates:
             gates[name](Path(folder))

@@ -114,7 +114,7 @@ def ordinal_rules():
 
 def capital_rules():
     """Words in capitals that are said letter by letter: those without a vowel, and known ones."""
-    spelt = rf"(?!(?:{'|'.join(SAID)})s?\\b)(?:[B-DF-HJ-NP-TV-XZ]{{2,5}}|{'|'.join(SPELT)})"
+    spelt = rf"(?!(?:{'|'.join(SAID)})s?\b)(?:[B-DF-HJ-NP-TV-XZ]{{2,5}}|{'|'.join(SPELT)})"
     rules = [replace(rf"(?<![A-Za-z'])(?={spelt}(?:s|'s)?(?![A-Za-z]))", ALONE)]
     rules += [replace(rf"(?<={ALONE}[A-Z])(?=[A-Z])", " " + ALONE)] * LONGEST_ALONE
     for letter, said in LETTERS.items():
