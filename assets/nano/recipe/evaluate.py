@@ -3,8 +3,8 @@
     python -m recipe.evaluate [GATE ...] [--model FILE] [--texts N] [--voices slt,rms] [--short]
 
 Gates: speech longer harder run_on rare voices vocoder codec speaker outside speed clones empty pitch. Run in
-assets/nano with the recipe's requirements and s2mlx installed; its command must be on the PATH (or named by S2MLX). Gates that need
-a reference clip make it with flite.
+assets/nano with the recipe's requirements and s2mlx installed; its command must be on the PATH (or named by
+S2MLX). Gates that need a reference clip make it with flite.
 --model: another GGUF file than the shipped one, to set its figures beside these; a tokenizer.json lies beside it.
 --texts: how many texts each clone says (6). --voices: flite's that are cloned (all four). --short: three
 sentences for "speech" alone, as CI runs it.
