@@ -45,10 +45,13 @@ class Delivery:
         self._part, self._part_frames = -1, 0  # the pass that is being spoken
         self._words: dict[int, str] = {}  # of the passes that ended badly
         self._noted: set[str] = set()
+        self.listeners: list[Callable[[AudioChunk], None]] = []  # hear of each chunk
+        self.kept_seconds = 0.0  # of sound in the file, when interrupted
 
-    def write_audio(self, path: str, raw: bool) -> None:
+    def write_audio(self, path: str, raw: bool, before: np.ndarray | None = None) -> None:
+        """before: samples that the file begins with; what is kept of it is then gone on with."""
         self._paths["output"] = path
-        self._wanted.append(lambda: open_audio(path, self.tts.sample_rate, raw))
+        self._wanted.append(lambda: open_audio(path, self.tts.sample_rate, raw, before))
 
     def write_codes(self, path: str) -> None:
         self._paths["codes"] = path
@@ -71,6 +74,7 @@ class Delivery:
             sink.keep()
             self.console.clear()
             kept = [output for output in sink.outputs if output.kept_seconds]
+            self.kept_seconds = max((output.kept_seconds for output in kept), default=0.0)
             for output in kept:
                 self.console.note(f"interrupted; {output.path} holds {seconds(output.kept_seconds)}, seed {self.seed}")
             if not kept and (not self.tally.frames or any(output.lead is None for output in sink.outputs)):
@@ -109,6 +113,8 @@ class Delivery:
                 return
             self._look_at(chunk)
             sink.write(chunk)
+            for hear in self.listeners:
+                hear(chunk)
             if self.speaker and chunk.finish_reason and not isinstance(self.text, str):
                 self.speaker.rest()
             self.console.progress(progress_line(self.tally))
@@ -127,6 +133,10 @@ class Delivery:
             cancel.set()
             for chunk in chunks:  # of passes generated together some may have ended: they are kept
                 sink.write(chunk)
+                for hear in self.listeners:
+                    hear(chunk)
+                if self.listeners and chunk.finish_reason == CANCELLED:
+                    break  # what goes on later leaves no gap
             raise
 
     def _look_at(self, chunk: AudioChunk) -> None:

@@ -61,11 +61,13 @@ class Destination(ABC):
 class AudioFile(Destination):
     """A sound file. A pass is written when it has ended, so that an interrupted file holds whole passes only."""
 
-    def __init__(self, path: str, rate: int):
+    def __init__(self, path: str, rate: int, before: np.ndarray | None = None):
         super().__init__(path)
         self._rate = rate
         self._writer = AudioWriter(path, rate)
         self._pass: list[np.ndarray] = []
+        if before is not None:
+            self._writer.write(before)
 
     def write(self, samples: np.ndarray, codes: np.ndarray, ended: bool) -> None:
         self._pass.append(samples)
@@ -224,8 +226,8 @@ def save_codes(path: str, codes: np.ndarray) -> None:
     paths.write_whole(path, npy_bytes(codes))
 
 
-def open_audio(path: str, rate: int, raw: bool) -> Destination:
-    """The output that `-o PATH` means."""
+def open_audio(path: str, rate: int, raw: bool, before: np.ndarray | None = None) -> Destination:
+    """The output that `-o PATH` means. before: samples that a file of sound begins with."""
     if paths.is_stream(path):
         return Stream(path, rate, raw)
-    return RawFile(path, rate) if raw else AudioFile(path, rate)
+    return RawFile(path, rate) if raw else AudioFile(path, rate, before)

@@ -7,7 +7,7 @@ import os
 import time
 
 from ..errors import DeviceError, GenerationError, UsageError
-from . import knobs, model, paths, references
+from . import knobs, model, parts, paths, references
 from .parser import Parser, words
 from .terminal import Console
 from .text_input import read_text, stdin_is_a_keyboard
@@ -105,6 +105,11 @@ def configure(parser: Parser) -> None:
         only=(lambda args: args.check, "is of --check"),
         help="with --check: words that stay wrong are an error",
     )
+    parser.option("--subtitles", metavar="FILE", help="with -o: write what is said when, as .srt, .vtt or .json")
+    parser.option(
+        "--split", choices=("paragraph", "chapter"), help="with -o: one file for each, out-001.wav, out-002.wav, ..."
+    )
+    parser.option("--resume", action="store_true", help="with -o: go on where an interrupted run of this text stopped")
     option("--codes", metavar="FILE.npy", help="also save the frames, int32 [num_codebooks, frames]")
     model.add_manners(parser, json="print figures as one JSON object")
     parser.elsewhere |= _ELSEWHERE
@@ -122,7 +127,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     if args.text and "file" in args.given:
         raise UsageError("TEXT and -f exclude each other")
-    text = read_text(args.text, args.file, args.patience)
+    text = read_text(args.text, args.file, args.patience, whole=bool(args.split or args.resume))
     options = knobs.options(args)
     play = _check_outputs(args)
     clips = references.check(args, console)
@@ -140,6 +145,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     from ..text import notes
     from .delivery import Delivery
+    from .series import Series
+    from .subtitles import Subtitles
 
     began = time.perf_counter()
     with model.open_model(args, console) as tts:
@@ -148,24 +155,44 @@ def run(args: argparse.Namespace, console: Console) -> int:
             for line in notes(text, tts.config):
                 console.note(line)
         voices = references.resolve(args, named, clips, tts, console)
-        job = Delivery(tts, text, voices, options, console)
-        if args.output:
-            job.write_audio(args.output, args.raw)
-        if args.codes:
-            job.write_codes(args.codes)
-        if play:
-            job.play(args.device)
-        job.run()
-        if args.json:
-            job.print_json(
-                voice=args.voice or [os.path.basename(clip) for clip in args.ref or []],
-                load_seconds=load_seconds,
-                on_stderr=args.output == "-",
-            )
-        if args.strict and job.tally.wrong:
+
+        def prepare(job: Delivery) -> None:
+            if args.codes:
+                job.write_codes(args.codes)
+            if play:
+                job.play(args.device)
+
+        passes, wrong = 0, 0
+
+        def done(job: Delivery) -> None:
+            nonlocal passes, wrong
+            passes, wrong = passes + len(job.tally.passes), wrong + len(job.tally.wrong)
+            if args.json:
+                job.print_json(
+                    voice=args.voice or [os.path.basename(clip) for clip in args.ref or []],
+                    load_seconds=load_seconds,
+                    on_stderr=args.output == "-",
+                )
+
+        if isinstance(text, str) and args.output and not paths.is_stream(args.output):
+            Series(args, tts, text, voices, options, console).run(prepare, done)
+        else:
+            job = Delivery(tts, text, voices, options, console)
+            prepare(job)
+            if args.output:
+                job.write_audio(args.output, args.raw)
+            subtitles = Subtitles(args.subtitles, [], 0.0) if args.subtitles else None
+            if subtitles:
+                job.listeners.append(subtitles.hear)
+            try:
+                job.run()
+            finally:
+                if subtitles and subtitles.cues:
+                    subtitles.write()
+            done(job)
+        if args.strict and wrong:
             raise GenerationError(
-                f"{len(job.tally.wrong)} of {len(job.tally.passes)} passes were not heard as they are written; "
-                "try another --seed, or more --takes"
+                f"{wrong} of {passes} passes were not heard as they are written; try another --seed, or more --takes"
             )
     return 0
 
@@ -195,6 +222,7 @@ def _check_outputs(args: argparse.Namespace) -> bool:
         raise UsageError("-a chooses where to play, and nothing is played; add --play")
     if args.output:
         paths.check_sound(args.output, args.raw)
+    parts.check_parts(args)
     if args.codes:
         if args.codes == "-":
             raise UsageError("--codes needs a file; stdout belongs to the sound")

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
     from ..speech_input import SpeechInput
 
 
-def read_text(words: list[str], file: str | None, patience: float | None = None) -> str | SpeechInput:
+def read_text(
+    words: list[str], file: str | None, patience: float | None = None, whole: bool = False
+) -> str | SpeechInput:
     """Words joined by spaces, else `file` (`-` is stdin), else a pipe on stdin. Never without a word, or a tag, unless
-    it is still being written: of a pipe, a FIFO or a keyboard. patience: of that, if it was given.
+    it is still being written: of a pipe, a FIFO or a keyboard. patience: of that, if it was given. whole: nothing is
+    to be done before all of it is there.
 
     Control sequences stay in it: the engine leaves them out, and tells places in the text as it was given."""
     if file is None and not words:
@@ -26,9 +29,11 @@ def read_text(words: list[str], file: str | None, patience: float | None = None)
             raise UsageError("nothing to say: give TEXT, -f FILE, or a pipe; see s2mlx say --help")
         file = "-"
     source = "the text" if words else "stdin" if file == "-" else str(file)
-    slow = not words and comes_slowly(str(file))
+    slow = not (words or whole) and comes_slowly(str(file))
     if patience is not None and not slow:
-        raise UsageError(f"--patience is for a text that comes slowly, and {source} is there as a whole")
+        raise UsageError(
+            f"--patience is for a text that comes slowly, and {source} is there as a whole, or is waited for"
+        )
     text: str | SpeechInput
     if words:
         text = " ".join(words)

@@ -4,6 +4,7 @@ from .markdown import MarkdownReader as MarkdownReader
 from .markdown import read_markdown as read_markdown
 from .marks import SPEAKER_TAG as SPEAKER_TAG
 from .marks import TAG as TAG
+from .marks import without_speakers as without_speakers
 from .pace import estimate_seconds as estimate_seconds
 from .pace import longest_seconds as longest_seconds
 from .pace import most_frames as most_frames

@@ -30,3 +30,8 @@ def without_tags(text: str) -> str:
 def spell_speakers(text: str) -> str:
     """The text with its speaker tags as the model knows them."""
     return SPEAKER_TAG.sub(r"<|speaker:\1|>", text)
+
+
+def without_speakers(text: str) -> str:
+    """The text without its speaker tags, for people."""
+    return SPEAKER_TAG.sub("", text)
