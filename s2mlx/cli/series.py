@@ -19,7 +19,7 @@ from ..text import split_turns
 from ..voices import Voice
 from .delivery import Delivery
 from .parts import numbered, split_text
-from .resume import RunProgress, Reached
+from .resume import Reached, RunProgress
 from .subtitles import Subtitles
 from .terminal import Console
 

@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from s2mlx.cli.parts import numbered, split_text
-from s2mlx.cli.resume import RunProgress, Reached
+from s2mlx.cli.resume import Reached, RunProgress
 from s2mlx.cli.subtitles import Cue, Subtitles
 from s2mlx.results import AudioChunk, Stats
 from s2mlx.voices import Voice
