@@ -9,10 +9,12 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from textual.app import App
 from textual.message import Message
+from textual.message_pump import MessagePump
 from textual.screen import Screen
 
 
@@ -52,7 +54,7 @@ class Job:
 
     def report(self, fraction: float | None, note: str = "") -> None:
         """Say how far the work is: 0..1, or None when nobody knows."""
-        self._app.post_message(JobProgressed(self, fraction, note))
+        deliver(self._app, JobProgressed(self, fraction, note))
 
 
 class JobProgressed(Message):
@@ -97,7 +99,7 @@ class Jobs:
                 ended = JobEnded(job, result=work(job))
             except BaseException as error:  # handed over whole: the app shows it and writes it to the log
                 ended = JobEnded(job, error=error)
-            self._app.post_message(ended)
+            deliver(self._app, ended)
 
         self.running.append(job)
         job.run_in(threading.Thread(target=lambda: context.run(body), name=f"s2mlx-{what}", daemon=True))
@@ -115,6 +117,12 @@ class Jobs:
         for job in self.running:
             job.join(max(0.0, until - time.monotonic()))
         return not any(job.alive for job in self.running)
+
+
+def deliver(to: MessagePump, message: Message) -> None:
+    """Post a message from any thread. When the app has gone, and its loop is closed, nobody is told."""
+    with suppress(RuntimeError):
+        to.post_message(message)
 
 
 def aside(work: Callable[[], Any], what: str = "aside") -> None:

@@ -6,9 +6,11 @@ while it starts, which would swallow a part of the picture.
 
 from __future__ import annotations
 
+import io
 import os
+import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
@@ -26,7 +28,8 @@ def own_terminal(log: Path) -> Iterator[None]:
     kept, picture = os.dup(2), sys.__stderr__
     assert picture is not None, "the app has a terminal"
     picture.flush()
-    own = os.fdopen(os.dup(2 if os.isatty(2) else 1), "w", encoding=picture.encoding, errors=picture.errors)
+    descriptor = os.dup(2 if os.isatty(2) else 1)
+    own = _Picture(io.FileIO(descriptor, "w"), encoding=picture.encoding, errors=picture.errors)
     _draw_on(own)
     if os.isatty(2):
         noise = _open(log)
@@ -35,11 +38,36 @@ def own_terminal(log: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        own.flush()
         os.dup2(kept, 2)
         os.close(kept)
         own.close()
         _draw_on(picture)
+
+
+class _Picture(io.TextIOWrapper):
+    """A terminal that may be closed meanwhile: that is no fault of who draws on it. The process is told as the system
+    tells it, once."""
+
+    _gone = False
+
+    def write(self, text: str) -> int:
+        self._try(lambda: super(_Picture, self).write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._try(super().flush)
+
+    def close(self) -> None:
+        self._try(super().close)
+
+    def _try(self, step: Callable[[], object]) -> None:
+        if self._gone:
+            return
+        try:
+            step()
+        except OSError:
+            self._gone = True
+            os.kill(os.getpid(), signal.SIGHUP)
 
 
 def _draw_on(terminal: TextIO) -> None:

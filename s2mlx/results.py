@@ -56,6 +56,12 @@ class Stats:
         """Real-time factor, wall time / audio time; below 1 is faster than real time."""
         return self.elapsed / self.audio_seconds if self.audio_seconds else None
 
+    @property
+    def making_rtf(self) -> float | None:
+        """The same without the reading of the prompt, which comes once and before the sound: what a listener who waits
+        for more has to expect."""
+        return max(0.0, self.elapsed - self.prefill_seconds) / self.audio_seconds if self.audio_seconds else None
+
 
 @dataclass(frozen=True)
 class Hearing:

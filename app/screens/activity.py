@@ -103,7 +103,7 @@ def words(activity: Activity) -> str:
             then = "speaks as soon as it is loaded" if then_speaks else "esc cancels"
             return f"loading {model or 'the model'}{share}: {then}"
         case LoadFailed(why):
-            return f"{why}  ^g: settings"
+            return f"no model, ^g chooses another: {why}"
         case Working(what):
             return what + GO_ON
         case Starting(what):

@@ -21,7 +21,8 @@ direct the voice. <|speaker:1|> \
 changes the speaker; highlight a voice in the list and press 1 to give it that part.
 
 Waveform: ━ was heard, ┿ is heard now, ─ is made and waits. A click plays from there. RTF is the time the model needs \
-for one second of sound, counted from the first sound on: below 1 it keeps ahead of your ears.
+for one second of sound, the reading of text and voice aside: below 1 it keeps ahead of your ears, and sound begins at \
+once; above 1 some is held back first. The history shows the same.
 
 Everything is kept: the text, each utterance (^t; s there speaks it again with its seed), a take that is not yet \
 a voice. Tab goes round the panes, ^p finds every action by name, ^q quits."""

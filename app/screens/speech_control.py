@@ -11,7 +11,7 @@ from textual.timer import Timer
 from s2mlx.results import CANCELLED, LENGTH, ended_at_once
 
 from ..engine.protocols import SpeechEngine
-from ..jobs import Job
+from ..jobs import Job, deliver
 from ..speaking.audible import Audible, Replay
 from ..speaking.live_utterance import LiveUtterance, SpeechFrames, SpeechMade, SpeechUnheard
 from ..speaking.sentence_follower import SentenceFollower
@@ -95,7 +95,7 @@ class SpeechControl:
             script,
             app.voices.load,
             lambda: app.open_output(rate),
-            self._screen.post_message,
+            lambda message: deliver(self._screen, message),
         )
         self._follower = None
         self._asked, self._follows = utterance, True
@@ -192,6 +192,14 @@ class SpeechControl:
         audible = self.audible
         if audible is None or audible.output is None or audible is self._asked:
             return
+        self._ticks += 1
+        if isinstance(audible, LiveUtterance) and audible.unheard:  # the wave grows, and nobody is anywhere in it
+            self._wave.play_at(None)
+            self._status.show_time(None, self._wave.envelope.seconds)
+            self._editor.mark(None)
+            if self._ticks % FIGURES == 1:
+                self.show_figures()
+            return
         output = audible.output
         heard, lead = output.position, output.lead
         position = audible.begin + heard
@@ -200,7 +208,6 @@ class SpeechControl:
         if self._follows and self._follower and heard > 0 and self._wave.envelope.seconds >= position:
             self._editor.mark(self._follower.at(position))
         self._gaps = output.underruns
-        self._ticks += 1
         if self._ticks % FIGURES == 1:
             self.show_figures(lead)
 

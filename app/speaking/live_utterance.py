@@ -131,8 +131,8 @@ class LiveUtterance(Audible):
             return
         if self.output.error:
             raise self.output.error
-        if chunk.stats.rtf is not None:
-            self.output.set_rtf(chunk.stats.rtf, self._expected)
+        if chunk.stats.making_rtf is not None:
+            self.output.set_rtf(chunk.stats.making_rtf, self._expected)
         if len(chunk.samples):
             self.output.play(chunk.samples)
 

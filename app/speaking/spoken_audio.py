@@ -54,7 +54,7 @@ class SpokenAudio:
     @property
     def factor(self) -> float | None:
         """The pace; of what is too short to have one and is complete, that of the whole."""
-        return self.stats.rtf if self.pace is None else self.pace
+        return self.stats.making_rtf if self.pace is None else self.pace
 
     def whole(self) -> np.ndarray:
         """All samples as one array; joined once."""

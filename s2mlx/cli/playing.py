@@ -32,7 +32,7 @@ class PlayedOutput:
         """Queue float32 [n]; `stats` of the request so far, None when it is whole."""
         self._samples += len(samples)
         if stats is not None and stats.rtf:
-            self._player.set_rtf(stats.rtf, self._expected)
+            self._player.set_rtf(stats.making_rtf or 0.0, self._expected)
             self._say_slow(stats, stats.rtf)
         self._player.play(samples)
 

@@ -25,7 +25,7 @@ from s2mlx_app.screens.activity import (
         (Idle(demo=True), "ready, with the small demo model: ^g chooses another"),
         (Loading(None), "loading the model: esc cancels"),
         (Loading("x.gguf", 0.4, then_speaks=True), "loading x.gguf 40%: speaks as soon as it is loaded"),
-        (LoadFailed("too large"), "too large  ^g: settings"),
+        (LoadFailed("too large"), "no model, ^g chooses another: too large"),
         (Working("renaming anna"), "renaming anna  esc cancels"),
         (Starting(), "speaking: waiting for the first sound"),
         (Starting("fitting anna"), "fitting anna  esc cancels"),
@@ -48,7 +48,7 @@ def test_every_activity_has_its_words(activity, line):
 
 def test_the_end_of_sound_leaves_what_was_said_or_began_meanwhile():
     drawn = []
-    situation = Situation(drawn.append)
+    situation = Situation(lambda line, mood: drawn.append(line))
     situation.enter(Speaking())
     situation.sound_ended(Idle())
     assert drawn == ["speaking", "ready"] and situation.activity == Idle()
@@ -65,7 +65,7 @@ def test_the_end_of_sound_leaves_what_was_said_or_began_meanwhile():
 def test_words_that_look_like_an_activity_are_none():
     """A voice's or a file's name may begin like a state: what goes on is not read from the line."""
     drawn = []
-    situation = Situation(drawn.append)
+    situation = Situation(lambda line, mood: drawn.append(line))
     situation.enter(Speaking())
     situation.say("making-of.wav exists already")
     situation.sound_ended(Idle())

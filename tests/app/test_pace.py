@@ -32,8 +32,8 @@ async def test_slower_than_real_time_is_said(make_app, studio):
             56,
             "RTF 0.50 faster than real time",
         ),  # the long wait for the first sound is told apart from the pace
-        (2.0, 0.5, 40, "RTF 1.58 ·"),  # too little sound to call it slow
-        (0.1, 0.2, 20, "RTF 0.31 faster than real time"),
+        (2.0, 0.5, 40, "RTF 0.50 faster than real time"),
+        (0.1, 1.4, 20, "RTF 1.40 ·"),  # too little sound to call it slow
     ],
 )
 async def test_nothing_is_called_slow_for_how_it_begins(make_app, studio, monkeypatch, startup, rtf, frames, shown):

@@ -65,6 +65,31 @@ def test_the_text_is_kept_whatever_ends_the_process(tmp_path, sent):
     assert Session(tmp_path / "STATE" / "s2mlx").text() == "typed just now €"
 
 
+def test_a_terminal_that_goes_leaves_no_traceback(tmp_path):
+    """Nobody sends a signal: it is no terminal of the process's own session."""
+    terminal, inside = os.openpty()
+    homes = {f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
+    app = subprocess.Popen(
+        [sys.executable, "-m", "s2mlx", "tui", "-m", "none.gguf"],
+        env=os.environ | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)} | homes,
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+        cwd=tmp_path,
+        start_new_session=True,
+    )
+    os.close(inside)
+    try:
+        drawn(terminal, until=b"none.gguf")
+        os.close(terminal)
+        assert app.wait(60) == 130
+    finally:
+        app.kill()
+        app.wait()
+    log = tmp_path / "STATE" / "s2mlx" / "app.log"
+    assert not log.exists() or "Traceback" not in log.read_text()
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     terminal, inside = os.openpty()
     ran = subprocess.run(

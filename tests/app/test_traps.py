@@ -12,7 +12,7 @@ from s2mlx_app.state.history import HistoryEntry
 from s2mlx_app.widgets.transport import Transport
 from textual import events
 
-from s2mlx.errors import ModelError
+from s2mlx.errors import DeviceError, ModelError
 
 from .conftest import running, until
 from .fakes import RATE, hum
@@ -193,6 +193,32 @@ async def test_replay_and_save_are_offered_from_the_first_sound_on(make_app, stu
         await until(pilot, lambda: app.main.speech.has_audio)
         assert app.main.speech.is_live and on("replay") and on("save")
         await pilot.press("escape")
+
+
+async def test_what_is_held_back_knows_nothing_of_the_prompt(make_app, studio):
+    """Its reading is over when the sound begins."""
+    studio.engine.startup, studio.engine.rtf = 20.0, 0.5
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.players[0].rtf == pytest.approx(0.5)
+
+
+async def test_the_wave_grows_when_the_device_is_gone(make_app, studio):
+    studio.loudspeakers.speed = 0
+    studio.engine.gate.close()
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.main.speech.audio and app.main.speech.audio.samples)
+        app.main.speech.tick()
+        assert app.main.wave.position is not None
+        studio.players[0].error = DeviceError("unplugged")
+        studio.engine.gate.open()
+        await until(pilot, lambda: app.main.speech.audio.stats.frames == 40)
+        assert app.main.wave.position is None and app.main.status.mood == "failed"
+        assert app.main.wave.envelope.seconds == pytest.approx(40 * 2048 / 44100)
 
 
 async def test_gaps_stay_counted_when_the_sound_has_ended(make_app, studio):

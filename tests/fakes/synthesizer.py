@@ -217,7 +217,7 @@ class FakeSynthesizer:
     def _chunk(self, samples, seed, done, part, spans, reason, words=""):
         frames, seconds = len(samples) // FRAME, done * FRAME / RATE
         stats = Stats(
-            seed, done, seconds, self.startup + seconds * self.rtf, self.first_audio, 0.01, 30, self.peak_memory
+            seed, done, seconds, self.startup + seconds * self.rtf, self.first_audio, self.startup, 30, self.peak_memory
         )
         samples = np.append(samples, np.zeros(frames * self.pause * RATE, np.float32))
         codes = np.full((BOOKS, frames), seed % 256, np.int32)

@@ -21,6 +21,16 @@ LEAD_IN = 0.04  # s; sound servers and amplifiers lose the first 20 ms of a flow
 GIVE_UP = 3.0  # s without any progress: the device is gone, though nobody said so
 _POLL = 0.004  # s
 _BLOCK_SECONDS = 0.02
+_OTHER = "or name another device (`s2mlx devices` lists them)"
+_REFUSED = f"the system refuses it: close what else may use it, plug it in again, {_OTHER}"
+_MEANINGS = {  # of PortAudio's words that tell its authors more than its users
+    "Unanticipated host error": _REFUSED,
+    "Internal PortAudio error": _REFUSED,
+    "Device unavailable": f"another program holds it, or it is gone: close that program, plug it in again, {_OTHER}",
+    "Invalid device": f"it is gone: plug it in again, {_OTHER}",
+    "Stream is stopped": f"it was stopped from outside: plug it in again, {_OTHER}",
+    "Invalid number of channels": f"it takes no sound of one or two channels: {_OTHER.removeprefix('or ')}",
+}
 
 
 class PortAudio:
@@ -89,7 +99,7 @@ class _Stream:
             if count > 0:
                 return count
             self._interrupted.wait(_POLL)
-        raise DeviceError(f"{self._device.name} has stopped: no answer for {GIVE_UP:.0f} s; is it still there?")
+        raise DeviceError(f"{self._device.name} has stopped: no answer for {GIVE_UP:.0f} s; plug it in again, {_OTHER}")
 
 
 class _Output(_Stream):
@@ -133,5 +143,9 @@ class _Input(_Stream):
 
 
 def _text(error) -> str:
-    """PortAudio's words without the numbers around them."""
-    return str(error.args[0]).removeprefix("Error opening OutputStream: ").removeprefix("Error opening InputStream: ")
+    """What PortAudio says, in words that say what to do where its own do not."""
+    said = str(error.args[0]).rpartition("Stream: ")[2]  # "Error opening OutputStream: ..."
+    for words, meaning in _MEANINGS.items():
+        if words in said:
+            return meaning
+    return said
