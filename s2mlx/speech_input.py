@@ -95,6 +95,11 @@ class SpeechInput:
         return self._written
 
     @property
+    def closed(self) -> bool:
+        """Whether no more will come."""
+        return self._closed
+
+    @property
     def error(self) -> BaseException | None:
         """With what its writer failed."""
         return self._fault

@@ -13,6 +13,7 @@ from typing import Any
 from weakref import WeakSet
 
 from ..errors import S2Error
+from ..speech_input import SpeechInput
 from ..synthesizer import Synthesizer
 from ..text import notes
 from ..voices import Voice, VoiceLibrary, printable
@@ -109,14 +110,18 @@ class Service:
             self._note(printable(line))
         return request
 
-    async def speak(self, request: SpeechRequest) -> Speech:
+    async def speak(self, request: SpeechRequest, text: SpeechInput | None = None) -> Speech:
         """Returns when there is sound, or raises `Refused` with why there is none. To be closed; one that is cancelled
-        here is."""
+        here is. text: in the place of the request's, still being written."""
         self._check_model(request.model)
         cancel = threading.Event()
         try:
             async with self._choosing:
                 voice = await asyncio.to_thread(self._voices.get, request.voice, cancel)
+            if text is not None:  # others are served while it is waited for: the engine's own queue sees to that
+                speech = Speech(self._tts, request, voice, cancel, self._log, text=text)
+                self._speeches.add(speech)
+                return await speech.begun()
             await self._engine.acquire()
             try:
                 speech = Speech(self._tts, request, voice, cancel, self._log, made=self._engine.release)

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import GenerationError, S2Error, UsageError, VoiceError
 from ..results import CANCELLED, LENGTH, AudioChunk, Stats
+from ..speech_input import SpeechInput
 from ..synthesizer import Synthesizer
 from ..voices import Voice
 from .ahead import Ahead
@@ -24,6 +25,7 @@ MOST_WAITING = 180.0  # seconds of sound that a slow client leaves here, 32 MB, 
 # A reader must keep half the pace of speech; this many seconds it may be late.
 PATIENCE = 30.0
 _SLICE = 48 * 1024  # bytes
+_DRY = 1.0  # seconds that a player may be behind
 
 
 class Speech:
@@ -31,7 +33,8 @@ class Speech:
     its bytes; `close` stops it, by setting `cancel`.
 
     made() is called in the loop when the engine has no more to do for it, which may be long before the client has all.
-    content_type; seed; `seconds` of sound handed over so far; `stats` of the engine.
+    text: still being written, in the place of the request's. content_type; seed; `seconds` of sound handed over so
+    far; `stats` of the engine.
     """
 
     def __init__(
@@ -42,6 +45,7 @@ class Speech:
         cancel: threading.Event,
         log: Callable[[str], None],
         made: Callable[[], None] = lambda: None,
+        text: SpeechInput | None = None,
     ):
         self._encoder = encoder(request.format, tts.sample_rate)
         self._events, self._log, self._rate = request.events, log, tts.sample_rate
@@ -50,7 +54,7 @@ class Speech:
         self._samples = self._spoken = 0  # the second without pauses
         self._frame_samples, self._began, self._ahead = tts.frame_samples, time.monotonic(), Ahead()
         self._first: AudioChunk | None = None
-        chunks = tts.stream(request.text, voice=voice, options=request.options, cancel=cancel, lead=self._lead)
+        chunks = tts.stream(text or request.text, voice=voice, options=request.options, cancel=cancel, lead=self._lead)
         self._ahead.take(chunks, made)
 
     async def begun(self) -> Speech:
@@ -95,6 +99,8 @@ class Speech:
     async def _pieces(self) -> AsyncIterator[bytes]:
         """Encoding, which may take a while, is done beside the loop."""
         async for chunk in self._chunks():
+            # a player that ran dry while text was waited for goes on with this piece
+            self._began = max(self._began, time.monotonic() - self.seconds - _DRY)
             self._samples += len(chunk.samples)
             self._spoken += chunk.frames * self._frame_samples
             for data in _slices(await asyncio.to_thread(self._encoder.add, chunk.samples)):

@@ -96,6 +96,12 @@ def _text(fields: Fields) -> str:
     return text
 
 
+def check_piece(piece: str, before: int) -> None:
+    """One of a text that comes in pieces, behind so many characters. Raises `Refused` (400)."""
+    _clean(piece, "input")
+    check_length(before + len(piece))
+
+
 def check_length(characters: int) -> None:
     """Raises `Refused` (400) when a text has more than may be asked for at once."""
     if characters > MOST_CHARACTERS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from contextlib import ExitStack, aclosing, closing, suppress
+from contextlib import aclosing, closing, suppress
 from typing import cast
 
 from wyoming.audio import AudioChunk, AudioStart, AudioStop
@@ -20,16 +20,16 @@ from wyoming.tts import Synthesize, SynthesizeChunk, SynthesizeStart, Synthesize
 
 from ..errors import S2Error
 from .connection import STOP_SECONDS, WRITE_SECONDS, LeaveTaking
-from .incoming_text import IncomingText
 from .refused import Refused, busy
 from .service import Service
 from .speech import paced, refusal
 from .speech_request import plain_speech
+from .written_text import WrittenText, late
 from .wyoming_info import DEFAULT_VOICE, info
 
 MOST_CLIENTS = 100
 IDLE_SECONDS = 600.0  # without a request, or before the first sentence of one: clients keep a connection for later
-TEXT_SECONDS = 60.0  # amid a text that comes in pieces; others wait meanwhile
+TEXT_SECONDS = 60.0  # amid a text that comes in pieces, without any of it or of its sound
 _EVENT_BYTES = 256 * 1024
 _MOST_ASKED = 8  # requests at once on one connection
 _NO_EVENT = "this is no event of Wyoming, which is spoken here; the HTTP API has another port"
@@ -93,8 +93,8 @@ class _Client:
 
     def __init__(self, server: Wyoming, reader: asyncio.StreamReader, writer: asyncio.StreamWriter):
         self._server, self._service, self._reader, self._writer = server, server.service, reader, writer
-        self._asked: asyncio.Queue[IncomingText] = asyncio.Queue()
-        self._open: IncomingText | None = None  # whose text still comes
+        self._asked: asyncio.Queue[WrittenText] = asyncio.Queue()
+        self._open: WrittenText | None = None  # whose text still comes
         self._waits = False  # for the answer to a request
         connection: socket.socket = writer.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -190,12 +190,12 @@ class _Client:
             text.add(_text(event))
             text.end()
 
-    def _still_open(self, event: Event) -> IncomingText:
+    def _still_open(self, event: Event) -> WrittenText:
         if self._open is None:
             raise Refused(400, f"{event.type} came without synthesize-start")
         return self._open
 
-    async def _ask(self, event: Event, *, streamed: bool) -> IncomingText:
+    async def _ask(self, event: Event, *, streamed: bool) -> WrittenText:
         if self._asked.qsize() >= _MOST_ASKED:
             raise busy(f"{_MOST_ASKED} requests wait on this connection")
         if event.data.get("text_format") not in (None, "text"):
@@ -204,7 +204,7 @@ class _Client:
         name = voice.get("name") if isinstance(voice, dict) else None
         if name == DEFAULT_VOICE and name not in await asyncio.to_thread(self._service.voice_names):
             name = None
-        text = IncomingText(name, streamed=streamed, tags=self._service.tts.config.tags)
+        text = WrittenText(name, streamed=streamed, tags=self._service.tts.config.tags)
         self._asked.put_nowait(text)
         return text
 
@@ -217,48 +217,45 @@ class _Client:
                 text = await self._asked.get()
             await self._answer(text)
 
-    async def _answer(self, text: IncomingText) -> None:
+    async def _answer(self, text: WrittenText) -> None:
         """All sound of a request is one stream to the client, however many sentences it is made of."""
         self._waits = True
-        seconds = 0.0
-        with ExitStack() as place:
-            while (part := await self._next(text, begun=seconds > 0)) is not None:
-                self._server.silent.pop(self, None)
-                if not seconds:
-                    place.enter_context(self._service.place())
-                seconds += await self._say(part, text.voice, begun=seconds > 0)
-        if seconds:
-            await self._send(AudioStop())
+        try:
+            async with asyncio.timeout(IDLE_SECONDS):
+                has_words = await text.begun()
+        except TimeoutError:
+            raise late() from None
+        if has_words:
+            self._server.silent.pop(self, None)
+            with self._service.place():
+                await self._say(text)
         if text.streamed:
             await self._send(SynthesizeStopped())
 
-    async def _next(self, text: IncomingText, begun: bool) -> str | None:
-        try:
-            async with asyncio.timeout(TEXT_SECONDS if begun else IDLE_SECONDS):
-                return await text.next()
-        except TimeoutError:
-            raise Refused(408, "the rest of the text did not arrive in time") from None
-
-    async def _say(self, words: str, voice: str | None, *, begun: bool) -> float:
-        """Seconds of sound that were sent."""
+    async def _say(self, text: WrittenText) -> None:
         rate = self._service.tts.sample_rate
         speech = None
+        text.watch(TEXT_SECONDS)
         try:
-            speech = await self._service.speak(plain_speech(words, voice))
+            speech = await self._service.speak(
+                plain_speech(text.text, text.voice), text.input if text.streamed else None
+            )
             with closing(speech):
-                if not begun:
-                    await self._send(AudioStart(rate, 2, 1))
+                await self._send(AudioStart(rate, 2, 1))
                 async with aclosing(paced(speech)) as pieces:
                     async for data in pieces:
                         await self._send(AudioChunk(rate, 2, 1, data))
+                        text.moved()
         except (asyncio.CancelledError, ConnectionError, TimeoutError):
             after = "before its first sound" if speech is None else f"after {speech.seconds:.1f} s of speech"
             self._server.log(
                 f"a request was left {after}: its client is gone or does not read, or the server is stopping"
             )
             raise
+        finally:
+            text.stop_watching()
         self._server.log(f"{speech.seconds:.1f} s of speech by Wyoming, real-time factor {speech.stats.rtf or 0:.2f}")
-        return speech.seconds
+        await self._send(AudioStop())
 
     async def _send(self, what: Eventable) -> None:
         async with asyncio.timeout(WRITE_SECONDS):
