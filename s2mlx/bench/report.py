@@ -89,6 +89,7 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
         parts = dict(f["first_audio"][name])
         total = parts.pop("total")
         yield f"first audio, {name}", f"{total:.2f} s: " + ", ".join(f"{part} {s:.2f}" for part, s in parts.items())
+    yield "first audio, piped", f"{f['first_audio']['piped']:.2f} s after the end of the first sentence was written"
     yield from _stream(f["stream"]) if "stream" in f else ()
     memory, loading = f["memory"], f["first_audio"]["memory"]
     yield (

@@ -23,6 +23,7 @@ from s2mlx.bench import (
 from s2mlx.cli.main import main
 from s2mlx.config import ModelConfig
 from s2mlx.networks.load import load_model
+from s2mlx.request.pass_source import LINE_PAUSE
 from s2mlx.weights import KNOWN, describe, open_checkpoint
 from s2mlx.weights.facts import kv_cache_bytes
 from s2mlx.weights.gguf_file import GGUFFile
@@ -65,9 +66,14 @@ def test_parts_of_the_first_audio_add_up(figures, when):
     assert {"prompt", "prefill", "first frame", "codec"} <= set(parts)
 
 
+def test_a_pipe_is_heard_after_the_writer_rested(figures):
+    assert figures["first_audio"]["piped"] > LINE_PAUSE
+
+
 def test_the_report_names_what_was_measured(figures):
     text = report.text(figures)
     for word in (
+        "first audio, piped",
         "prefill",
         "Slow-AR",
         "Fast-AR",
