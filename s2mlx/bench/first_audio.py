@@ -18,8 +18,8 @@ def measure(
 ) -> dict:
     """Seconds of the parts, for the first request after the start of Python (`cold`) and for the next one (`warm`),
     each with its `total`; for a third one, whose text is written meanwhile, the seconds from the end of its first
-    sentence to the first sound (`piped`); and `memory` in bytes: of the weights, the peak of loading as MLX counts it, and the most
-    that the process had.
+    sentence to the first sound (`piped`); and `memory` in bytes: of the weights, the peak of loading as MLX
+    counts it, and the most that the process had.
 
     Cold means a new process; whether the file is still in the system's cache is not ours to say."""
     load = process.load_arguments(path, tokenizer, compat, memory_limit)
