@@ -207,14 +207,25 @@ class Synthesizer:
             v.check(self.config)
         return voices
 
-    def clone(self, clip: Clip, transcript: str, *, name: str = "", cancel: threading.Event | None = None) -> Voice:
-        """A voice from a clip (a path, or samples float32 [n] or [n, channels] and their rate) and its words."""
+    def clone(
+        self, clip: Clip, transcript: str | None = None, *, name: str = "", cancel: threading.Event | None = None
+    ) -> Voice:
+        """A voice from a clip (a path, or samples float32 [n] or [n, channels] and their rate) and its words.
+
+        Without a transcript the words are heard, on this thread, by the recognizer of `listen.find_ear`: the voice's
+        `transcript` has them, and a warning says so where they were heard badly. `EarError` if none is installed.
+        """
+        from .audio.rates import resample
+
+        sound = read_clip(clip)
+        if transcript is None:
+            from .listen.transcript import heard_words
+
+            transcript = heard_words(*sound)
         transcript = clean_text(transcript).strip() if isinstance(transcript, str) else ""
         if not has_words(transcript):
             raise VoiceError("a clip needs its transcript: the words it speaks")
-        from .audio.rates import resample
-
-        samples = resample(*read_clip(clip), self.sample_rate)
+        samples = resample(*sound, self.sample_rate)
         codes = self.codec.encode(samples, cancel=cancel)
         return Voice(codes, transcript, self.sample_rate, self.config.codebook_size, name)
 

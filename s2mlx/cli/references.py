@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import AudioError, UsageError
 from ..voices import listed
+from . import listening
 from .parser import Parser, words
 from .terminal import Console, seconds
 
@@ -48,8 +50,9 @@ def add_options(parser: Parser) -> None:
         type=words,
         metavar="TEXT",
         yields_to=("voice",),
-        help="the words spoken in CLIP, one for each --ref",
+        help="the words spoken in CLIP, one for each --ref; default: they are heard",
     )
+    listening.add_options(parser, lambda args: bool(args.ref), "a clip whose words are heard: --ref CLIP")
 
 
 def add_one_voice(parser: Parser, help: str) -> None:
@@ -64,17 +67,19 @@ def one_voice(args: argparse.Namespace) -> str | None:
 
 
 def check(args: argparse.Namespace, console: Console) -> list[Clip]:
-    """Everything about the references that can be said before a model is loaded. The clips of --ref, read."""
+    """Everything about the references that can be said before a model is loaded. The clips of --ref, read; those
+    without --ref-text are heard, and `args.ref_text` then has their words."""
     clips, texts = args.ref or [], args.ref_text or []
     if args.voice and (clips or texts):
         raise UsageError("-v and --ref exclude each other; to mix them, save the clip first: s2mlx voice add")
-    if len(clips) > len(texts):
-        raise UsageError(f"the clip {clips[len(texts)]} has no transcript; give the words it speaks with --ref-text")
     if len(texts) > len(clips):
         raise UsageError("--ref-text without a clip; give the recording it belongs to with --ref")
     for clip, text in zip(clips, texts):
         check_transcript(text, f"the --ref-text of {clip}")
-    return [read_clip(clip, text, console) for clip, text in zip(clips, texts)]
+    found = [read_clip(clip, text, console) for clip, text in zip_longest(clips, texts)]
+    unheard = list(zip(clips, found))[len(texts) :]
+    args.ref_text = texts + listening.words_of(unheard, "--ref-text", args, console)
+    return found
 
 
 def note_speakers(text: str, voices: list[str], console: Console) -> None:
@@ -112,9 +117,9 @@ def check_unicode(text: str, what: str) -> None:
         raise UsageError(f"{what} is not valid UTF-8") from None
 
 
-def read_clip(path: str, text: str, console: Console) -> Clip:
+def read_clip(path: str, text: str | None, console: Console) -> Clip:
     """(samples float32 [n] mono, their rate) of a clip, whose faults are then known: that costs milliseconds, not as
-    loading a model. A doubtful length is said, and a `text` that can hardly be its words."""
+    loading a model. A doubtful length is said, and a `text`, if known, that can hardly be its words."""
     from ..audio import BEST_SECONDS, INAUDIBLE_DB, speech_db
     from ..voices import read_clip
 
@@ -126,7 +131,7 @@ def read_clip(path: str, text: str, console: Console) -> Clip:
         console.warn(
             f"{path} has {seconds(len(samples) / rate)}; a clip of {least:.0f} to {most:.0f} s makes a closer voice"
         )
-    if doubt := doubtful_words(text, samples, round(rate)):
+    if text is not None and (doubt := doubtful_words(text, samples, round(rate))):
         console.warn(f"{path}: {doubt}")
     return clip
 

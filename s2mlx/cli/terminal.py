@@ -92,6 +92,22 @@ class Console:
         word = answer.strip().lower()
         return default if not word else word in ("y", "yes")
 
+    def correct(self, question: str, text: str) -> str | None:
+        """Words confirmed, corrected in place (e) or typed anew; None for no, and at the end of input."""
+        self.clear()
+        self._write(f"{visible(question)} [Y/n/e to edit] ")
+        answer = sys.stdin.readline()
+        word = " ".join(answer.split())
+        if not answer:
+            self._write("\n")
+        if not answer or word.lower() in ("n", "no"):
+            return None
+        if word.lower() in ("", "y", "yes"):
+            return text
+        if word.lower() not in ("e", "edit"):
+            return word
+        return " ".join(_edited(text).split()) or None
+
     def _say(self, label: str, colour: str, text: str) -> None:
         self.clear()
         if self._colour:
@@ -159,6 +175,24 @@ def named_stdout() -> Iterator[None]:
 def on_stdout(word: str) -> str:
     """A name as it is for a program that reads stdout, and safe to show on a terminal."""
     return visible(word) if stdout_is_terminal() else word
+
+
+def _edited(text: str) -> str:
+    """The line that a person makes of `text`; empty at the end of input. Only where both ends are the terminal's can
+    the old words stand there to be changed; elsewhere they are typed anew."""
+    try:
+        import readline
+    except ImportError:  # a Python without it
+        return sys.stdin.readline()
+    if not (stdout_is_terminal() and sys.stdin is sys.__stdin__ and sys.stdout is sys.__stdout__):
+        return sys.stdin.readline()
+    readline.set_startup_hook(lambda: readline.insert_text(text))
+    try:
+        return input("> ")
+    except EOFError:
+        return ""
+    finally:
+        readline.set_startup_hook()
 
 
 def stdin_is_piped() -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError, VoiceError
-from . import model, paths, references
+from . import listening, model, paths, references
 from .parser import Parser, words
 from .terminal import Console, seconds, table
 
@@ -34,7 +34,8 @@ def configure(parser: Parser) -> None:
     add = action("add", _add, "make a voice from a clip and its words (needs a model)")
     add.add_argument("name", metavar="NAME", help="what the voice is called")
     add.option("--clip", metavar="CLIP", help="a recording of 5-30 s")
-    add.option("--text", type=words, metavar="TEXT", help="the words spoken in it")
+    add.option("--text", type=words, metavar="TEXT", help="the words spoken in it; default: they are heard")
+    listening.add_options(add, lambda args: args.clip is not None, "a clip to hear: --clip CLIP")
     add.option("--force", action="store_true", help="replace a voice of that name")
     model.add_options(add)
     model.add_manners(add)
@@ -158,13 +159,18 @@ def _show(args: argparse.Namespace, console: Console) -> int:
 
 
 def _add(args: argparse.Namespace, console: Console) -> int:
-    if args.clip is None or args.text is None:
-        missing = "--clip CLIP" if args.clip is None else "--text with the words spoken in the clip"
-        raise UsageError(f"a voice is a clip and its words; add {missing}")
+    if args.clip is None:
+        raise UsageError("a voice is a clip and its words; add --clip CLIP")
     library = _library()
     name = free_name(library, args.name, args.force)
-    references.check_transcript(args.text, "--text")
+    if args.text is not None:
+        references.check_transcript(args.text, "--text")
     clip = references.read_clip(args.clip, args.text, console)
+    if args.text is None:
+        [text] = listening.words_of([(args.clip, clip)], "--text", args, console)
+    else:
+        text = args.text
+        listening.check_words(args.clip, clip, text, args, console)
 
     from ..audio import resample
 
@@ -178,7 +184,7 @@ def _add(args: argparse.Namespace, console: Console) -> int:
             )
         model.note_clones(tts, console)
         console.progress("encoding the clip ...")
-        save(library, name, tts.clone(clip, args.text, name=name), clip, args.force, console)
+        save(library, name, tts.clone(clip, text, name=name), clip, args.force, console)
     return 0
 
 

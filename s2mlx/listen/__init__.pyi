@@ -14,3 +14,6 @@ from .ears import check_ear as check_ear
 from .ears import find_ear as find_ear
 from .heard import Heard as Heard
 from .heard import HeardWord as HeardWord
+from .transcript import doubts as doubts
+from .transcript import hear_clip as hear_clip
+from .transcript import unsure as unsure

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 from importlib.util import find_spec
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
+from ..errors import EarError, UsageError
 
-from ..errors import EarError
-from .heard import Heard
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .heard import Heard
 
 VARIABLE = "S2MLX_EAR"
 NO_EAR = 'no recognizer is installed: pip install "s2mlx[ear]"'
@@ -36,10 +38,10 @@ class Ear(Protocol):
     def close(self) -> None: ...
 
 
-def find_ear(name: str | None = None, language: str = "en") -> Ear:
+def find_ear(name: str | None = None, language: str | None = None) -> Ear:
     """The recognizer called `name` (or as S2MLX_EAR says), else the first installed one that knows the language.
 
-    Raises `EarError` with one line that says how to get one. "off" stands for none.
+    Raises `EarError` with one line that says how to get one, `UsageError` for an unknown name. "off" stands for none.
     """
     module, _, kind = _place(name, language).partition(".")
     ear: Ear = getattr(importlib.import_module(f".{module}", __package__), kind)()
@@ -57,9 +59,9 @@ def _place(name: str | None, language: str) -> str:
     if name == "off":
         raise EarError("listening is switched off (--ear off)")
     if name is not None and name not in EARS:
-        raise EarError(f"no recognizer is called {name}: there are {', '.join(EARS)}")
+        raise UsageError(f"no recognizer is called {name}: there are {', '.join(EARS)}")
     for each, (package, place, languages) in EARS.items():
-        if name not in (None, each) or (name is None and languages is not None and language not in languages):
+        if name not in (None, each) or (name is None and language and languages and language not in languages):
             continue
         if find_spec(package) is not None:
             return place

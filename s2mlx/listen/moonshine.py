@@ -65,6 +65,8 @@ class MoonshineEar:
                 raise EarError(f"moonshine-voice could not listen: {fault}") from fault
             seconds = len(piece) / RATE
             for line in lines:
+                if line.start_time < _PAD / 2 and line.start_time + line.duration < 2 * _PAD:
+                    continue  # begun in our silence: what it heard before still rings in it, as a "You" nobody said
                 begin = min(max(0.0, line.start_time - _PAD), seconds)
                 end = min(max(begin, begin + line.duration), seconds)
                 if text := " ".join(line.text.split()):

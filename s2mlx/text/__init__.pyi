@@ -11,6 +11,7 @@ from .pace import most_frames as most_frames
 from .read_aloud import SENTENCES_TO_READ as SENTENCES_TO_READ
 from .read_aloud import languages as languages
 from .read_aloud import sentences_to_read as sentences_to_read
+from .remarks import language as language
 from .remarks import notes as notes
 from .remarks import spoken as spoken
 from .sentences import split_sentences as split_sentences

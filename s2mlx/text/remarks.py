@@ -17,6 +17,7 @@ _WORD = regex.compile(r"\p{L}[\p{L}\p{M}]*")
 _FEW = 3  # letters of a script: fewer are a formula's, or a name's
 _LOOKED_AT = 20_000  # characters; what comes later is in the same language, or costs more than a note is worth
 _NAMED = 4  # languages
+_MOST_SPOKEN = ("zh", "ru", "ar", "hi")  # of those that share a script
 _SURE, _SHARE, _MARGIN = 2, 0.2, 1.5  # different words; of all words; times what speaks for a language of the model
 
 
@@ -34,6 +35,17 @@ def notes(text: str, config: ModelConfig) -> list[str]:
     if older := next((tag for tag in SPEAKER_TAG.finditer(text) if not tag.group().startswith("<|")), None):
         found.append(f"{older.group()} is read as <|speaker:{older[1]}|>, which is how S2 spells it")
     return found
+
+
+def language(text: str) -> str | None:
+    """The language that a text is in, as far as its script and its small words tell: a code, None for unknown."""
+    text = TAG.sub(" ", clean_text(text)[:_LOOKED_AT])
+    counts = Counter(found.lastgroup for found in _SCRIPT.finditer(text) if found.lastgroup)
+    if counts and 2 * sum(counts.values()) >= sum(map(str.isalpha, text)):
+        # the fewest languages share kana, which stand among characters of Chinese
+        codes = min((SCRIPTS[str(script)][1] for script in counts), key=len)
+        return next((code for code in _MOST_SPOKEN if code in codes), min(codes))
+    return _other_language(text, ())
 
 
 def spoken(languages: tuple[str, ...]) -> str:

@@ -186,6 +186,20 @@ def test_clone_mixes_channels_and_resamples(tts):
         tts.clone((np.tile(wave, 40), 44100), "x y")
 
 
+def test_clone_hears_the_words_that_it_is_not_given(tts, monkeypatch):
+    from ..fakes import FakeEar
+
+    clip = (goldens.inputs()["wave_2s"], 44100)
+    ear = FakeEar.installed(monkeypatch, "Heard words.")
+    assert tts.clone(clip).transcript == "Heard words." and ear.closed
+    FakeEar.installed(monkeypatch, "Heard words.", confidence=0.3)
+    with pytest.warns(UserWarning, match="heard badly.*Heard words"):
+        tts.clone(clip)
+    monkeypatch.setenv("S2MLX_EAR", "off")
+    with pytest.raises(s2mlx.S2Error, match="switched off"):
+        tts.clone(clip)
+
+
 def test_two_hundred_requests_hold_memory_flat(voice, tmp_path):
     import mlx.core as mx
 

@@ -59,6 +59,7 @@ def clean_environment(monkeypatch, tmp_path):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "home" / name.lower()))
     monkeypatch.setattr(folders, "assets_dir", lambda: None)
     monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("S2MLX_EAR", "off")  # sines have no words
     monkeypatch.chdir(tmp_path)
 
 

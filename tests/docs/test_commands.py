@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -45,6 +46,8 @@ def lacks(words) -> str | None:
         return "a language model"
     if words[0] == "doctor" or words[0] == "bench" and not (args.chips or args.files or args.buffers):
         return "minutes"
+    if words[:2] == ["voice", "add"] and args.text is None and find_spec("moonshine_voice") is None:
+        return 'a recognizer: pip install "s2mlx[ear]"'
     if BIG & set(words):
         return "a model of gigabytes"
     return None
@@ -65,7 +68,7 @@ def desk(tmp_path_factory):
         (folder / "chapter.txt").write_text("It was a fine day. The boat went out. Nobody knew it then.\n")
         with s2mlx.load() as tts:
             clip = tts.say("The words that Anna says in the clip.", voice="nora", seed=1)
-            for name in ("anna.wav", "clip.flac", "me.wav"):
+            for name in ("anna.wav", "bert.wav", "clip.flac", "me.wav"):
                 clip.save(name)
             s2mlx.VoiceLibrary().add("me", tts.clone("me.wav", transcript="The words that Anna says in the clip."))
         yield folder

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from s2mlx.errors import EarError
+from s2mlx.errors import EarError, UsageError
 from s2mlx.files.folders import assets_dir
 from s2mlx.listen import NO_EAR, compare, ears, find_ear
 from s2mlx.listen.pieces import LONGEST, SEEK, pieces
@@ -72,7 +72,7 @@ def test_the_variable_chooses_and_wrong_names_are_told(monkeypatch):
     monkeypatch.setenv(ears.VARIABLE, "off")
     with pytest.raises(EarError, match="switched off"):
         find_ear()
-    with pytest.raises(EarError, match="no recognizer is called bat: there are moonshine"):
+    with pytest.raises(UsageError, match="no recognizer is called bat: there are moonshine"):
         find_ear("bat")
 
 

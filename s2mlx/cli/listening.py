@@ -1,0 +1,99 @@
+"""The words of clips that come without them: heard, shown, and on a terminal confirmed or corrected."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from ..errors import EarError, UsageError
+from .parser import Parser
+from .terminal import Console
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..listen import Ear
+
+    Clip = tuple[np.ndarray, float]  # samples float32 [n] and their rate
+
+_GRAVE = 3  # words missing or added that make one ask
+
+
+def add_options(parser: Parser, when: Callable[[argparse.Namespace], bool], needs: str) -> None:
+    """`--ear`, `--language` and `--yes` of a command that can hear a clip's words. when: whether there is something to
+    hear; needs: what there must be for it, after "needs"."""
+    only = (when, f"needs {needs}")
+    parser.shared(
+        "--ear", metavar="NAME", only=only, help="the recognizer that listens, or off; default: one that is installed"
+    )
+    parser.option("--yes", action="store_true", only=only, help="take the words that are heard without asking")
+
+
+@contextlib.contextmanager
+def ear(args: argparse.Namespace, console: Console, language: str | None = None) -> Iterator[Ear]:
+    """The recognizer of --ear, loaded, and let go afterwards. Raises `EarError`."""
+    from ..listen import find_ear
+
+    console.progress("listening ...")
+    found = find_ear(args.ear, language)
+    try:
+        yield found
+    finally:
+        found.close()
+        console.clear()
+
+
+def words_of(clips: list[tuple[str, Clip]], option: str, args: argparse.Namespace, console: Console) -> list[str]:
+    """The words of each clip, given with what it is called. Raises `UsageError` where they cannot be heard, or are
+    refused; option: what gives them instead."""
+    from ..listen import hear_clip, unsure
+
+    if not clips:
+        return []
+    try:
+        with ear(args, console) as listener:
+            heard = [hear_clip(listener, *clip, os.path.basename(path)) for path, clip in clips]
+    except EarError as fault:
+        raise UsageError(
+            f"give the words spoken in {clips[0][0]} with {option}; they were not heard: {fault}"
+        ) from fault
+    found = []
+    for (path, _), each in zip(clips, heard):
+        if doubt := unsure(each):
+            console.warn(f"{path}: {doubt}")
+        if args.yes or not console.interactive:
+            console.note(f'heard in {os.path.basename(path)}: "{each.text}"')
+            found.append(each.text)
+            continue
+        console.line(f"Heard in {os.path.basename(path)}:\n\n    {each.text}\n")
+        words = console.correct("Are these all the words that it says?", each.text)
+        if words is None:
+            raise UsageError(f"give the words spoken in {path} with {option}")
+        found.append(words)
+    return found
+
+
+def check_words(path: str, clip: Clip, text: str, args: argparse.Namespace, console: Console) -> None:
+    """Name what a clip does not say of its words, or says besides, if a recognizer of their language is there. Much of
+    it is asked about on a terminal; UsageError where the answer is no."""
+    from ..listen import compare, doubts
+    from ..text import language
+
+    try:
+        with ear(args, console, language(text)) as listener:
+            heard = listener.hear(clip[0], round(clip[1]), language(text))
+            doubt = doubts(text, heard)
+            found = compare(text, heard.text, heard.language)
+    except EarError:
+        if "ear" in args.given:
+            raise
+        return
+    if doubt is None:
+        return
+    console.warn(f"{path}: {doubt}; a voice needs all the words of its clip and no others")
+    grave = max(found.missing, found.added) >= _GRAVE
+    if grave and console.interactive and not args.yes and not console.ask("Make the voice all the same?"):
+        raise UsageError(f"no voice was made: give the words that {path} says with --text, or leave it to be heard")
