@@ -229,6 +229,14 @@ class Synthesizer:
         codes = self.codec.encode(samples, cancel=cancel)
         return Voice(codes, transcript, self.sample_rate, self.config.codebook_size, name)
 
+    def beside(
+        self, work: Callable[[KeepGoing], Iterator[Any]], cancel: threading.Event | None = None
+    ) -> Iterator[Any]:
+        """The items of `work(keep_going)`, a generator function that runs on the model's thread, where other MLX work
+        belongs too. It may yield `worker.Aside` to let requests go before it. `keep_going` says no once it is not
+        wanted any more."""
+        return self._worker.stream(work, cancel)
+
     def warm_up(self) -> None:
         """Build the Metal kernels and bring in the weights that the first request would wait for, by a few frames that
         nobody hears: for programs that load long before they speak. Where no kernels run it does nothing."""

@@ -38,10 +38,12 @@ class Aside:
     """What work yields that can do nothing for now: others are served until it is woken. It may be asked sooner.
 
     subscribe(wake): have wake() called, by any thread, once there is something to do. seconds: or after so long.
+    between(): asked after each item of other work: shall this go on now, until it steps aside again?
     """
 
     subscribe: Callable[[Callable[[], None]], None]
     seconds: float | None = None
+    between: Callable[[], bool] | None = None
 
 
 class Task:
@@ -58,6 +60,7 @@ class Task:
         self.work, self._cancel, self.ended = work, cancel, ended
         self.items: Iterator[Any] | None = None  # once it was begun
         self.due = math.inf  # while it is aside: when to go on at the latest, by `time.monotonic`
+        self.between: Callable[[], bool] | None = None  # likewise
         self.abandoned = threading.Event()
         self.wake: Callable[[], None] = _nothing  # have it go on, if it is aside
         # unbounded: a slow listener never holds up the model
@@ -198,6 +201,8 @@ class Worker:
             self._requests.put(None)
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout)
+            if not self._thread.is_alive():
+                _until_gone(self._thread)
         return not self._thread.is_alive()
 
     def _serve(self) -> None:
@@ -244,11 +249,19 @@ class Worker:
                     return None
                 if not isinstance(item, Aside):
                     request.put((None, item))
+                    self._let_others_in()
         except BaseException as fault:  # handed to the caller, who raises it
             return self._end(request, _out_of_memory(fault) or fault)
         return self._end(request, Closed("the synthesizer was closed") if self._closing.is_set() else None)
 
+    def _let_others_in(self) -> None:
+        """Between two items of the work that runs: work that is aside for a moment such as this."""
+        for one in [one for one in self._aside if one.between is not None and one.between()]:
+            self._aside.remove(one)
+            self._run(one)
+
     def _put_aside(self, request: Task, until: Aside) -> None:
+        request.between = until.between
         request.due = math.inf if until.seconds is None else time.monotonic() + until.seconds
         self._aside.append(request)
         until.subscribe(request.wake)
@@ -259,6 +272,17 @@ class Worker:
         request.put((_END, fault))
         request.ended()
         request.let_go()
+
+
+def _until_gone(thread: threading.Thread) -> None:
+    """Wait for the system's end of a thread that Python has ended. There MLX lets go of what it compiled and takes the
+    interpreter's lock for it, which aborts a process whose interpreter ends meanwhile."""
+    if not os.path.isdir("/proc/self/task"):
+        time.sleep(0.02)
+        return
+    end = time.monotonic() + 1.0
+    while os.path.exists(f"/proc/self/task/{thread.native_id}") and time.monotonic() < end:
+        time.sleep(0.001)
 
 
 def _refuse_in_a_child_of(process: int) -> None:

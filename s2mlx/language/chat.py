@@ -14,7 +14,9 @@ from ..worker import Aside, KeepGoing
 from .model import LanguageModel, Message, Written
 from .turns import Turns
 
-_SPOKEN = "Your answer is read aloud while you write it. Write as one speaks: whole sentences, no lists, tables or emoji."
+_SPOKEN = (
+    "Your answer is read aloud while you write it. Write as one speaks: whole sentences, no lists, tables or emoji."
+)
 _TAGS = "Before a word you may put a stage direction such as [laughing] or [whispering], where it helps."
 
 
@@ -85,7 +87,7 @@ class Chat:
                 said.append(part.text)
                 self._speak(reader.write(part.text), spoken, turns)
                 yield part
-                while keep_going() and not turns.goes_on():
+                if not turns.goes_on():
                     yield Aside(_nobody, 0.0, turns.gets_a_turn)
             self._speak(reader.close(), spoken, turns)
         except BaseException as fault:  # also of a caller who has gone

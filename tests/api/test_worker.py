@@ -12,7 +12,7 @@ import weakref
 import pytest
 
 from s2mlx.errors import S2Error, UsageError
-from s2mlx.worker import Worker
+from s2mlx.worker import Aside, Worker
 from tests import goldens
 
 
@@ -175,6 +175,51 @@ def test_the_last_request_is_not_held_either(worker):
             return
         threading.Event().wait(0.02)
     pytest.fail("the waiting thread still holds the last request")
+
+
+def test_work_that_waits_for_a_moment_is_let_in_between_the_items_of_other_work(worker):
+    order, ready = [], threading.Event()
+
+    def patient(keep_going):
+        for i in range(3):
+            order.append(f"patient {i}")
+            yield Aside(lambda wake: None, 0.0 if i == 2 else None, lambda: order[-1] in ("item 1", "item 3"))
+
+    def long(keep_going):
+        ready.wait(10)
+        for i in range(5):
+            order.append(f"item {i}")
+            yield i
+
+    aside, items = worker.stream(patient), worker.stream(long)
+    ready.set()
+    assert list(items) == [0, 1, 2, 3, 4] and list(aside) == []
+    assert order == ["patient 0", *"item 0,item 1,patient 1,item 2,item 3,patient 2,item 4".split(",")]
+
+
+def test_work_without_haste_gives_way_and_goes_on_when_nothing_else_is_to_be_done(worker):
+    order, both = [], threading.Event()
+
+    def humble(keep_going):
+        both.wait(10)
+        for i in range(3):
+            order.append(i)
+            yield Aside(lambda wake: None, 0.0)
+
+    slow = worker.stream(humble)
+    other = worker.stream(lambda keep_going: (order.append(letter) for letter in "ab"))
+    both.set()
+    assert list(other) == [None, None] and list(slow) == [] and order == [0, "a", "b", 1, 2]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="the system does not list its threads")
+def test_closed_its_thread_has_left_the_system_too():
+    """What MLX keeps for a thread ends with it and needs the interpreter, which may be about to end."""
+    for _ in range(100):
+        worker = Worker()
+        worker.call(lambda keep_going: None)
+        worker.close()
+        assert not os.path.exists(f"/proc/self/task/{worker._thread.native_id}")
 
 
 def test_close_ends_what_runs(worker):

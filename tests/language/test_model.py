@@ -92,7 +92,11 @@ def test_the_prompt_may_begin_a_thought(tmp_path, model, monkeypatch):
 
 def test_the_oldest_is_forgotten_where_there_is_no_room(tmp_path):
     model = LanguageModel(make_language_model(tmp_path / "short", max_position_embeddings=200))
-    talk = [SYSTEM, *[{"role": role, "content": f"{n} " * 20} for n in range(5) for role in ("user", "assistant")], USER]
+    talk = [
+        SYSTEM,
+        *[{"role": role, "content": f"{n} " * 20} for n in range(5) for role in ("user", "assistant")],
+        USER,
+    ]
     kept = model.tokenizer.decode(model._prompt(talk, 50))
     assert "Be brief." in kept and "Who are you?" in kept and "4 4" in kept and "0 0" not in kept
     with pytest.raises(GenerationError, match="do not fit"):
