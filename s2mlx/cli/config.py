@@ -17,9 +17,9 @@ s2mlx config                            what is set, and by what: a variable, th
 s2mlx config model s2-pro-q6_k          the model that speaks from now on
 s2mlx config model --unset              the bundled voice again
 
-A KEY is the long name of an option of s2mlx say. An option goes before a variable (S2MLX_MODEL), a variable before the
-file. Python's s2mlx.load() takes the file's model too; the app keeps its own settings and takes the model alone. The
-file is TOML, made to be edited as well: {file}
+A KEY is the long name of an option of s2mlx say, or ask. An option goes before a variable (S2MLX_MODEL), a variable
+before the file. Python's s2mlx.load() takes the file's model too; the app keeps its own settings and takes the model
+alone. The file is TOML, made to be edited as well: {file}
 """
 
 
@@ -51,15 +51,17 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
 def _set(key: str, raw: str, console: Console) -> None:
     _known(key)
-    meant = _say().read(key, raw)
+    meant = _parser(key).read(key, raw)
     if meant is None or "\n" in raw:
         raise UsageError(f"{key} takes one value; --unset removes it")
     if key == "model":
         raw = _model(raw, console)
     if key == "voice":
         raw = _voice(raw)
+    if key == "lm" and os.path.isdir(os.path.expanduser(raw)):
+        raw = os.path.abspath(os.path.expanduser(raw))
     write_default(key, meant if isinstance(meant, bool) else _number(raw) if isinstance(meant, (int, float)) else raw)
-    source = _say().parse([]).sources.get(key.replace("-", "_"))
+    source = _parser(key).parse([]).sources.get(key.replace("-", "_"))
     if source in os.environ:
         console.note(f"the variable {source} is set and goes before the file")
 
@@ -121,10 +123,11 @@ def _in_force() -> dict[str, tuple[str | None, str | None]]:
 
     The source is None where nobody has set it, the value too except for the model.
     """
-    sources, defaults = _say().parse([]).sources, read_defaults()
+    sources, defaults = {key: _parser(key).parse([]).sources for key in ("model", "lm")}, read_defaults()
     found: dict[str, tuple[str | None, str | None]] = {}
     for key in KEYS:
-        source = sources.get(key.replace("-", "_"))  # a variable, or the path of the file
+        own = sources["lm" if key == "lm" else "model"]
+        source = own.get(key.replace("-", "_"))  # a variable, or the path of the file
         raw = os.environ.get(source or "", defaults.get(key))
         found[key] = (", ".join(raw.split("\n")), source) if raw and source else (None, None)
     if found["model"] == (None, None):
@@ -134,10 +137,11 @@ def _in_force() -> dict[str, tuple[str | None, str | None]]:
     return found
 
 
-def _say() -> Parser:
+def _parser(key: str) -> Parser:
+    """Of the command whose option it is."""
     from .main import command_parser
 
-    parser: Parser = command_parser("say")[1]
+    parser: Parser = command_parser("ask" if key == "lm" else "say")[1]
     return parser
 
 

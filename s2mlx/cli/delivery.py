@@ -38,6 +38,7 @@ class Delivery:
         self.options = options.replace(seed=self.seed)
         self.tally = Tally()
         self.speaker: PlayedOutput | None = None
+        self.lead: Callable[[], float] | None = None  # seconds of sound that who hears it still has, while it is made
         self._wanted: list[Callable[[], Destination]] = []
         self._paths: dict[str, str] = {}
         self._plays = False
@@ -120,12 +121,14 @@ class Delivery:
             self.console.progress(progress_line(self.tally))
 
         # never `say`, which keeps the whole; without a lead nobody listens, and the engine may batch
-        listeners = (
+        leads = (
             [] if self.options.needs_whole else [one.lead for one in (self.speaker, *sink.outputs) if one and one.lead]
         )
-        lead = listeners[0] if listeners else None
+        self.lead = leads[0] if leads else None
         cancel = threading.Event()
-        chunks = self.tts.stream(self.text, voice=self.voices or None, options=self.options, cancel=cancel, lead=lead)
+        chunks = self.tts.stream(
+            self.text, voice=self.voices or None, options=self.options, cancel=cancel, lead=self.lead
+        )
         try:
             for chunk in chunks:
                 take(chunk)

@@ -58,6 +58,15 @@ def terminated() -> bool:
     return _State.number == signal.SIGTERM
 
 
+def stopped_a_part() -> bool:
+    """After a Ctrl-C that shall end a part of the command only: the next signal is a first one again. False for other
+    signals, which end all of it."""
+    if _State.number != signal.SIGINT:
+        return False
+    _State.first, _State.number = None, None
+    return True
+
+
 @contextmanager
 def uninterrupted() -> Iterator[None]:
     """Within, signals wait: for putting a finished file in place, which is short and must not be done by half."""

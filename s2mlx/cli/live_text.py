@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from ..errors import S2Error, reason
+from ..text import MarkdownReader
 from .terminal import stdin_is_piped, stdout_is_terminal
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 _AT_ONCE = 0.05  # s; what has come by then, and ended, is no different from a file
 _READ = 64 * 1024  # bytes
 _PROMPT = "> "
-_HISTORY = "say-lines"  # in the folder of states
 _MOST_LINES = 1000
 
 
@@ -33,16 +33,20 @@ def comes_slowly(path: str) -> bool:
     return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
-def read_slowly(path: str, patience: float | None) -> SpeechInput | str:
-    """Begin to read `path` (`-` is stdin) on a thread of its own. The whole text, if that came and ended at once."""
+def read_slowly(path: str, patience: float | None, markdown: bool = False) -> SpeechInput | str:
+    """Begin to read `path` (`-` is stdin) on a thread of its own. The whole text, if that came and ended at once.
+    markdown: only the words of it."""
     from .. import SpeechInput
 
     text = SpeechInput() if patience is None else SpeechInput(patience=patience)
     name = "stdin" if path == "-" else path
+    reader = MarkdownReader() if markdown else None
+    write = text.write if reader is None else lambda piece: text.write(reader.write(piece))
+    end = (lambda: None) if reader is None else lambda: text.write(reader.close())
     if path == "-" and not stdin_is_piped():
-        _start(lambda: _prompt(text), text)
+        _start(lambda: _prompt(text, write), text, end)
         return text
-    thread = _start(lambda: _read(path, name, text.write), text)
+    thread = _start(lambda: _read(path, name, write), text, end)
     thread.join(_AT_ONCE)
     if thread.is_alive():
         return text
@@ -52,12 +56,13 @@ def read_slowly(path: str, patience: float | None) -> SpeechInput | str:
     return "".join(piece for piece in came.pieces if piece is not None)
 
 
-def _start(work: Callable[[], None], text: SpeechInput) -> threading.Thread:
+def _start(work: Callable[[], None], text: SpeechInput, end: Callable[[], None]) -> threading.Thread:
     from ..worker import Closed
 
     def run() -> None:
         try:
             work()
+            end()
         except Closed:  # nobody listens any more
             pass
         except BaseException as fault:  # the request raises it, after what was complete
@@ -103,33 +108,34 @@ def _pieces(path: str) -> Iterator[bytes]:
             os.close(descriptor)
 
 
-def _prompt(text: SpeechInput) -> None:
+def _prompt(text: SpeechInput, write: Callable[[str], None]) -> None:
     """Each line is spoken when Enter is pressed, until Ctrl-D. With a history, where the sound does not take stdout."""
     if not stdout_is_terminal():
-        return _read("-", "stdin", _by_line(text))
-    with _history():
+        return _read("-", "stdin", _by_line(text, write))
+    with line_history("say-lines"):
         while True:
             try:
                 line = input(_PROMPT)
             except EOFError:
                 print()
                 return None
-            text.write(line + "\n")
+            write(line + "\n")
             text.flush()
 
 
-def _by_line(text: SpeechInput) -> Callable[[str], None]:
-    def write(words: str) -> None:
-        text.write(words)
+def _by_line(text: SpeechInput, write: Callable[[str], None]) -> Callable[[str], None]:
+    def write_line(words: str) -> None:
+        write(words)
         if words.endswith("\n"):
             text.flush()
 
-    return write
+    return write_line
 
 
 @contextlib.contextmanager
-def _history() -> Iterator[None]:
-    """Lines are edited, and those of earlier runs come back with the arrow keys."""
+def line_history(name: str) -> Iterator[None]:
+    """Lines are edited, and those of earlier runs come back with the arrow keys: they are in file `name` of the state's
+    folder."""
     import atexit
     import termios
 
@@ -143,7 +149,7 @@ def _history() -> Iterator[None]:
         return
     from ..files import private_folder, state_dir
 
-    file = state_dir() / _HISTORY
+    file = state_dir() / name
     with contextlib.suppress(OSError):
         readline.read_history_file(file)
     readline.set_history_length(_MOST_LINES)

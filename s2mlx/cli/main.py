@@ -24,6 +24,7 @@ from .terminal import Console, StdoutError, named_stdout
 COMMANDS = {
     "say": "speak: play while it is generated, or write a file",
     "voice": "saved voices: add, list, show, rename, remove, restore, import, export",
+    "ask": "a language model writes an answer, which is spoken as it comes",
     "direct": "a language model adds stage directions to a text",
     "record": "make a voice with the microphone",
     "devices": "input and output devices",

@@ -88,6 +88,11 @@ def configure(parser: Parser) -> None:
         metavar="S",
         help="seconds without text from a pipe after which a clause is spoken; default 1",
     )
+    parser.option(
+        "--markdown",
+        action="store_true",
+        help="the text is Markdown, as language models write it: no code blocks, addresses, signs or thoughts are read",
+    )
     option(
         "-o",
         "--output",
@@ -127,7 +132,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     if args.text and "file" in args.given:
         raise UsageError("TEXT and -f exclude each other")
-    text = read_text(args.text, args.file, args.patience, whole=bool(args.split or args.resume))
+    text = read_text(args.text, args.file, args.patience, args.markdown, bool(args.split or args.resume))
     options = knobs.options(args)
     play = _check_outputs(args)
     clips = references.check(args, console)
@@ -137,7 +142,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     elif stdin_is_a_keyboard(args.file):
         console.live = False  # the line that is being typed stays as it is
     if play:
-        _check_device(args)
+        check_device(args)
     if options.check:
         from ..listen import check_ear
 
@@ -197,7 +202,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     return 0
 
 
-def _check_device(args: argparse.Namespace) -> None:
+def check_device(args: argparse.Namespace) -> None:
     """DeviceError, with the way out of it, where nothing can be played."""
     from ..audio import find_output
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import UsageError
 from ..files import LARGEST_TEXT, decode_text, read_text_file
-from ..text import clean_text, has_words
+from ..text import clean_text, has_words, read_markdown
 from .live_text import comes_slowly, read_slowly
 from .references import check_unicode
 from .terminal import stdin_is_piped
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def read_text(
-    words: list[str], file: str | None, patience: float | None = None, whole: bool = False
+    words: list[str], file: str | None, patience: float | None = None, markdown: bool = False, whole: bool = False
 ) -> str | SpeechInput:
     """Words joined by spaces, else `file` (`-` is stdin), else a pipe on stdin. Never without a word, or a tag, unless
-    it is still being written: of a pipe, a FIFO or a keyboard. patience: of that, if it was given. whole: nothing is
-    to be done before all of it is there.
+    it is still being written: of a pipe, a FIFO or a keyboard. patience: of that, if it was given. markdown: only what
+    is read aloud of it. whole: nothing is to be done before all of it is there.
 
     Control sequences stay in it: the engine leaves them out, and tells places in the text as it was given."""
     if file is None and not words:
@@ -39,11 +39,13 @@ def read_text(
         text = " ".join(words)
         check_unicode(text, source)
     elif slow:
-        text = read_slowly(str(file), patience)
+        text = read_slowly(str(file), patience, markdown)
     else:
         text = _read_file(str(file))
     if not isinstance(text, str):
         return text
+    if markdown and (words or not slow):
+        text = "".join(read_markdown([text]))
     if not text.strip():
         raise UsageError(f"nothing to say: {source} is empty")
     if not has_words(clean_text(text)):

@@ -1,6 +1,7 @@
 """The defaults file: settings that hold where neither an option nor a variable says otherwise.
 
-`defaults.toml` in the config folder, one `key = value` a line; a key is the long name of an option of `s2mlx say`.
+`defaults.toml` in the config folder, one `key = value` a line; a key is the long name of an option of `s2mlx say`,
+or of `s2mlx ask`.
 Before 0.2 there was a file `model` with one line, the model's name: it is read where `defaults.toml` names no model.
 """
 
@@ -21,7 +22,7 @@ from .regular import open_regular
 
 KEYS = (
     "model", "memory-limit", "voice", "device", "temperature", "top-p", "top-k", "rate", "max-frames", "pause-ms",
-    "batch", "trim", "normalize", "check", "takes",
+    "batch", "trim", "normalize", "check", "takes", "lm",
 )  # fmt: skip
 _LARGEST = 1_000_000  # bytes
 _HEAD = "# What s2mlx takes where neither an option nor a variable says otherwise: see `s2mlx config --help`.\n"

@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ..speech_input import SpeechInput
 from ..synthesizer import Synthesizer
 from ..text import MarkdownReader
-from ..worker import Aside, KeepGoing
+from ..worker import Aside, Closed, KeepGoing
 from .model import LanguageModel, Message, Written
 from .turns import Turns
 
-_SPOKEN = (
-    "Your answer is read aloud while you write it. Write as one speaks: whole sentences, no lists, tables or emoji."
-)
+_SPOKEN = "Your answer is read aloud as you write it: write as one speaks, in sentences, without lists, tables, emoji."
 _TAGS = "Before a word you may put a stage direction such as [laughing] or [whispering], where it helps."
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(NamedTuple):
     """One answer while it is being written.
 
-    written: its pieces as the model writes them, Markdown, thoughts and all, to be shown; whoever iterates is told of
-    the model's errors. spoken: what of it is for the voice, to be given to `Synthesizer.stream`. heard: to be called
-    with the end of the span of each chunk that comes of that.
+    written: its pieces as the model writes them, Markdown, thoughts and all, to be shown. heard(end): to be called for
+    each chunk of speech with the end of its span, so that the writer knows what is still to be said.
     """
 
     written: Iterator[Written]
-    spoken: SpeechInput
     heard: Callable[[int], None]
 
 
@@ -60,17 +55,19 @@ class Chat:
     def ask(
         self,
         question: str,
+        spoken: SpeechInput,
         *,
         lead: Callable[[], float] | None = None,
         rate: float = 1.0,
         cancel: threading.Event | None = None,
     ) -> Answer:
-        """Have the question answered. What was answered so far is kept as the conversation, also of an answer that
+        """Have the question answered into `spoken`, which `Synthesizer.stream` speaks (see `PATIENCE` of `turns`), and
+        which gets the model's errors. What was asked and answered is kept as the conversation, also of an answer that
         was cancelled. lead: seconds of sound the listener still has; None where nobody listens. rate: of the speech."""
         self._messages.append({"role": "user", "content": question})
-        turns, spoken = Turns(lead, rate), SpeechInput()
+        turns = Turns(lead, rate)
         work = lambda keep_going: self._answer(spoken, turns, keep_going)
-        return Answer(self._voice.beside(work, cancel), spoken, turns.spoke)
+        return Answer(self._voice.beside(work, cancel), turns.spoke)
 
     def _answer(self, spoken: SpeechInput, turns: Turns, keep_going: KeepGoing) -> Iterator[Written | Aside]:
         said: list[str] = []
@@ -90,8 +87,10 @@ class Chat:
                 if not turns.goes_on():
                     yield Aside(_nobody, 0.0, turns.gets_a_turn)
             self._speak(reader.close(), spoken, turns)
-        except BaseException as fault:  # also of a caller who has gone
-            spoken.close(fault if isinstance(fault, Exception) else None)
+        except Closed:  # the voice has ended before its text
+            pass
+        except Exception as fault:
+            spoken.close(fault)
             raise
         finally:
             self._messages.append({"role": "assistant", "content": "".join(said)})

@@ -12,10 +12,9 @@ from collections.abc import Callable
 
 from ..text import estimate_seconds, split_sentences
 
+PATIENCE = 10.0  # seconds in which the text does not grow: its writer waits for its turn, and goes on
 # Seconds of sound.
-_FIRST = (
-    2.5  # in whole sentences, before the voice begins: a sentence of fifty words can be written while they are said
-)
+_FIRST = 2.5  # in whole sentences, before the voice begins: in half of it fifty tokens can be written
 _TURN = 1.5  # ahead of the listener: the writer gets a turn
 _RESERVE = 1.0  # ahead of the listener: it ends; the largest piece of sound takes less to make
 _ENOUGH = 20.0  # written and not begun to be spoken: more is needed by nobody

@@ -210,8 +210,8 @@ def test_a_user_without_a_home_has_no_defaults(run, tts, monkeypatch):
     assert "no home" in run("config", "device", "USB").error
 
 
-def test_every_key_is_an_option_of_say_and_means_the_same_everywhere():
-    keys = {s.key for s in command_parser("say")[1].settings}
+def test_every_key_is_an_option_of_say_or_ask_and_means_the_same_everywhere():
+    keys = {s.key for name in ("say", "ask") for s in command_parser(name)[1].settings}
     assert set(KEYS) <= keys
     for name in COMMANDS:
         for setting in command_parser(name)[1].settings:
@@ -222,3 +222,11 @@ def test_python_takes_the_file_s_model(edit, tmp_path):
     edit(f"model = '{tmp_path}/gone.gguf'\n")
     with pytest.raises(s2mlx.ModelError, match=r"gone\.gguf"):
         s2mlx.load()
+
+
+def test_the_language_model(run, tmp_path):
+    (tmp_path / "own").mkdir()
+    assert run("config", "lm", "own").code == 0
+    assert run("config", "lm").out.strip() == str(tmp_path / "own")
+    assert run("config", "--json").json["lm"]["value"] == str(tmp_path / "own")
+    assert command_parser("ask")[1].parse([]).lm == str(tmp_path / "own") == command_parser("direct")[1].parse([]).lm

@@ -127,3 +127,16 @@ def test_lines_of_a_keyboard_are_spoken_as_they_are_entered(tmp_path):
     assert process.wait(30) == 0
     assert soundfile.info(tmp_path / "out.wav").frames == 6 * FRAME
     os.close(ours)
+
+
+def test_markdown_that_comes_slowly_or_at_once(run, tts, fifo, tmp_path):
+    writing(fifo, b"**One** is he", b"re. Two\n```\nno", lambda: tts.made == 3, b" code\n```\n[is](http://x.y) here")
+    assert run("say", "-f", fifo, "--markdown", "-o", "out.wav").code == 0
+    assert " ".join(tts.spoken).split() == "One is here. Two is here".split()
+    (tmp_path / "text.md").write_text("# One\n- *two*\n")
+    assert run("say", "-f", "text.md", "--markdown", "-o", "out.wav").code == 0
+    assert tts.calls[-1].text.split() == ["One", "two"]
+    result = run("say", "```code```", "--markdown", "-o", "out.wav")
+    assert result.code == 0 and tts.calls[-1].text == "code"
+    (tmp_path / "text.md").write_text("```\ncode\n```\n")
+    assert "text.md is empty" in run("say", "-f", "text.md", "--markdown", "-o", "out.wav").error

@@ -149,8 +149,8 @@ def test_options_that_differ_have_variables_that_differ():
     assert {"S2MLX_BATCH", "S2MLX_BENCH_BATCH", "S2MLX_VOICE_ADD_TEXT", "S2MLX_RECORD_TEXT"} < set(meanings)
 
 
-def test_only_options_of_say_have_plain_variables():
-    plain = {s.variable for parser in parsers() if parser.prog == "s2mlx say" for s in parser.settings}
+def test_only_options_of_say_and_the_language_model_have_plain_variables():
+    plain = {s.variable for parser in parsers() if parser.prog == "s2mlx say" for s in parser.settings} | {"S2MLX_LM"}
     for parser in parsers():
         own = "S2MLX_" + "_".join(parser.prog.split()[1:]).upper() + "_"
         for s in parser.settings:

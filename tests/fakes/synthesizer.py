@@ -18,6 +18,7 @@ from s2mlx.request.run import MOST_LEAD
 from s2mlx.results import CANCELLED, STOP, Audio, AudioChunk, Pass, Stats
 from s2mlx.text import estimate_seconds
 from s2mlx.voices import Voice
+from s2mlx.worker import Aside
 
 from .gate import Gate
 
@@ -98,6 +99,7 @@ class FakeSynthesizer:
     said: list = field(default_factory=list)  # seeds of `sayings`
     cloned: list = field(default_factory=list)  # of `Cloned`
     cancelled: list = field(default_factory=list)  # texts
+    spoken: list = field(default_factory=list)  # passes of texts that were being written
     made: int = 0  # frames so far
     closed: bool = False
 
@@ -135,6 +137,12 @@ class FakeSynthesizer:
         self.cloned.append(Cloned(clip, transcript, name))
         frames = max(1, len(clip[0]) // FRAME) if isinstance(clip, tuple) else 5
         return Voice(np.zeros((BOOKS, frames), np.int32), transcript, name=name)
+
+    def beside(self, work, cancel=None):
+        """On the thread of who asks, between the requests."""
+        for item in work(lambda: cancel is None or not cancel.is_set()):
+            if not isinstance(item, Aside):
+                yield item
 
     def warm_up(self):
         pass
@@ -196,6 +204,7 @@ class FakeSynthesizer:
                 if not source.known:
                     return
                 one = source.known.popleft()
+                self.spoken.append(one.text)
                 self._wait(done, stopped, lead)
                 if done == self.fail_at:
                     raise self.failure
