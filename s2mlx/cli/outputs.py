@@ -17,19 +17,17 @@ import stat
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import BinaryIO, Generic, TypeVar
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
 
 import numpy as np
 
 from ..audio import MAX_DATA, AudioWriter, pcm16, stream_wav_header, wav_header
 from ..errors import S2Error, reason
-from ..files import npy_bytes
+from ..files import Draft, npy_bytes
 from . import paths
 from .interrupts import uninterrupted
 from .terminal import StdoutError
-
-Piece = TypeVar("Piece")
 
 
 class Destination(ABC):
@@ -93,19 +91,59 @@ class AudioFile(Destination):
         self._writer.abort()
 
 
-class _Kept(Destination, Generic[Piece]):
-    """What grows in memory, pass by pass, and is written at the end: 16-bit samples or codes are small."""
+class RawFile(Destination):
+    """Headerless s16le mono. As with a sound file, it grows by whole passes."""
+
+    def __init__(self, path: str, rate: int):
+        super().__init__(path)
+        self._rate, self._pass, self._bytes = rate, list[bytes](), 0
+        with self._fault():
+            self._draft = Draft(path)
+
+    def write(self, samples: np.ndarray, codes: np.ndarray, ended: bool) -> None:
+        self._pass.append(pcm16(samples))
+        if ended:
+            data = b"".join(self._pass)
+            with self._fault():
+                self._draft.file.write(data)
+            self._bytes += len(data)
+            self._pass = []
+
+    def drop(self) -> None:
+        self._pass = []
+
+    def finish(self) -> None:
+        with uninterrupted(), self._fault():
+            self._draft.commit()
+        self.kept_seconds = self._bytes / 2 / self._rate
+
+    def keep(self) -> None:
+        if self._bytes:
+            self.finish()
+        else:
+            self.discard()
+
+    def discard(self) -> None:
+        self._draft.discard()
+
+    @contextlib.contextmanager
+    def _fault(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as fault:
+            raise S2Error(f"cannot write {self.path}: {reason(fault)}") from fault
+
+
+class CodesFile(Destination):
+    """The frames of all passes as one .npy, int32 [num_codebooks, frames]: small, and kept in memory until the end."""
 
     def __init__(self, path: str):
         super().__init__(path)
-        self._done: list[Piece] = []
-        self._pass: list[Piece] = []
-
-    @abstractmethod
-    def _piece(self, samples: np.ndarray, codes: np.ndarray) -> Piece: ...
+        self._done: list[np.ndarray] = []
+        self._pass: list[np.ndarray] = []
 
     def write(self, samples: np.ndarray, codes: np.ndarray, ended: bool) -> None:
-        self._pass.append(self._piece(samples, codes))
+        self._pass.append(codes)
         if ended:
             self._done += self._pass
             self._pass = []
@@ -119,29 +157,6 @@ class _Kept(Destination, Generic[Piece]):
 
     def discard(self) -> None:
         self._done, self._pass = [], []
-
-
-class RawFile(_Kept[bytes]):
-    """Headerless s16le mono."""
-
-    def __init__(self, path: str, rate: int):
-        super().__init__(path)
-        self._rate = rate
-
-    def _piece(self, samples: np.ndarray, codes: np.ndarray) -> bytes:
-        return pcm16(samples)
-
-    def finish(self) -> None:
-        data = b"".join(self._done)
-        paths.write_whole(self.path, data)
-        self.kept_seconds = len(data) / 2 / self._rate
-
-
-class CodesFile(_Kept[np.ndarray]):
-    """The frames of all passes as one .npy, int32 [num_codebooks, frames]."""
-
-    def _piece(self, samples: np.ndarray, codes: np.ndarray) -> np.ndarray:
-        return codes
 
     def finish(self) -> None:
         save_codes(self.path, np.concatenate(self._done, axis=1))

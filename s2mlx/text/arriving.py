@@ -56,10 +56,10 @@ class ArrivingText:
         return len(self._text)
 
     def add(self, text: str) -> None:
-        keep = max(0, len(self._text) - _BACKSPACES)
-        self._clean_in(text, max([keep, *self._ends]))
+        self._clean_in(text)
 
-    def _clean_in(self, text: str, keep: int, last: bool = False) -> None:
+    def _clean_in(self, text: str, last: bool = False) -> None:
+        keep = max([0, len(self._text) - _BACKSPACES, *self._ends])
         kept, places = list(self._text[keep:]), list(self._places[keep:])
         self._cleaner.add(text, kept, places, last)
         self._text = self._text[:keep] + "".join(kept)
@@ -68,7 +68,7 @@ class ArrivingText:
 
     def flush(self) -> None:
         """What came so far is a text of its own."""
-        self._clean_in("", len(self._text), last=True)
+        self._clean_in("", last=True)
         if len(self._text) > max(self._ends, default=0):
             self._ends.append(len(self._text))
 

@@ -94,6 +94,102 @@ def test_who_waits_for_a_stream_that_another_thread_closes_waits_no_longer(worke
     assert list(busy) == [True]
 
 
+class Door:
+    """What work waits at until another thread opens it."""
+
+    def __init__(self):
+        self.opened, self.wake = False, None
+
+    def subscribe(self, wake):
+        self.wake = wake
+        if self.opened:
+            wake()
+
+    def open(self):
+        self.opened = True
+        if self.wake:
+            self.wake()
+
+
+def waiting(door, seconds=None, asked=None):
+    """Work that gives 1, steps aside until the door is open, and gives 2."""
+
+    def work(keep_going):
+        yield 1
+        while keep_going() and not door.opened:
+            if asked is not None:
+                asked.append(1)
+            yield Aside(door.subscribe, seconds)
+        yield 2 if keep_going() else "stopped"
+
+    return work
+
+
+def test_work_that_waits_steps_aside_for_others(worker):
+    door = Door()
+    stream = worker.stream(waiting(door))
+    assert next(stream) == 1
+    assert [worker.call(lambda keep_going, n=n: n) for n in range(3)] == [0, 1, 2]
+    door.open()
+    assert list(stream) == [2]
+
+
+def test_it_is_asked_again_in_time_and_not_more_often(worker):
+    door, asked = Door(), []
+    stream = worker.stream(waiting(door, 0.02, asked))
+    assert next(stream) == 1
+    while len(asked) < 3:
+        time.sleep(0.005)
+    door.open()
+    assert list(stream) == [2]
+    door, asked = Door(), []
+    stream = worker.stream(waiting(door, None, asked))
+    assert next(stream) == 1 and worker.call(lambda keep_going: 5) == 5 and len(asked) == 1
+    stream.close()
+
+
+def test_who_is_aside_is_ended_by_an_event_a_close_and_the_end(worker):
+    ended = []
+    cancel = threading.Event()
+    stream = worker.stream(waiting(Door()), cancel, lambda: ended.append("event"))
+    assert next(stream) == 1
+    cancel.set()
+    assert list(stream) == ["stopped"]
+    stream = worker.stream(waiting(Door()), ended=lambda: ended.append("close"))
+    assert next(stream) == 1
+    stream.close()
+    worker.call(lambda keep_going: None)
+    stream = worker.stream(waiting(Door()), ended=lambda: ended.append("end"))
+    queued = worker.stream(waiting(Door()), ended=lambda: ended.append("queued"))
+    assert next(stream) == 1 and next(queued) == 1
+    worker.close()
+    for one in (stream, queued):
+        with pytest.raises(S2Error, match="closed"):
+            list(one)
+    assert ended[:2] == ["event", "close"] and sorted(ended[2:]) == ["end", "queued"]
+
+
+def test_what_stepped_aside_and_ended_is_not_held(worker):
+    door, held = Door(), Held()
+    gone = weakref.ref(held)
+
+    def work(keep_going, held=held):
+        yield from waiting(door)(keep_going)
+
+    stream = worker.stream(work)
+    next(stream)
+    door.open()
+    assert list(stream) == [2]
+    del work, held
+    worker.call(lambda keep_going: None)
+    gc.collect()
+    assert gone() is None
+
+
+class Held:
+    """Something that is not to be held."""
+
+
 @pytest.mark.parametrize("ask", ["call", "stream", "read"])
 def test_the_workers_own_thread_is_refused(worker, ask):
     """It would wait for itself."""
