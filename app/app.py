@@ -297,6 +297,12 @@ class S2App(App[int]):
         """A second one above it would undo what the first one does."""
         return any(isinstance(screen, kind) for screen in self.screen_stack)
 
+    def action_models(self) -> None:
+        from .screens.models import ModelsScreen
+
+        if not self.is_open(ModelsScreen):
+            self.push_screen(ModelsScreen())
+
     def action_settings(self) -> None:
         from .screens.settings import SettingsScreen
 

@@ -41,6 +41,7 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
         yield SystemCommand("Open a text file", "in place of the text here", lambda: _ask_for_text(app))
         yield SystemCommand("Clear the text", "ctrl+z brings it back", main.editor.area.clear)
         yield SystemCommand("History", "everything spoken", app.action_history)
+        yield SystemCommand("Models", "those here, and those to fetch", app.action_models)
     if not app.is_open(SettingsScreen):
         yield SystemCommand("Settings", "model, sampling, devices, latency, theme", app.action_settings)
     for theme, words in OUR_NAMES.items():

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import figures
 from .levels import Levels, peak_db
 from .loudspeaker import LentOutput, Loudspeaker
+from .model_offers import ModelOffer, offers
 from .protocols import SoundInput, SpeechEngine, TakeVerdict
 
 if TYPE_CHECKING:
@@ -69,6 +70,19 @@ class LocalStudio:
             f"{facts['name']} needs about {figures.size(memory['needed'])} of memory, "
             f"{figures.size(memory['weights'])} of them weights ({found.path})"
         )
+
+    def model_offers(self) -> list[ModelOffer]:
+        return offers()
+
+    def fetch_model(self, name: str, progress: Callable[[int, int], None]) -> None:
+        from s2mlx.weights import fetch_model
+
+        fetch_model(name, _Quiet(), progress)
+
+    def memory(self) -> int:
+        from s2mlx.weights import machine_memory
+
+        return machine_memory()
 
     def devices(self) -> Sequence[Any]:
         from s2mlx.audio import list_devices
@@ -155,6 +169,16 @@ class LocalStudio:
 
     def close(self) -> None:
         self._loudspeaker.close()
+
+
+class _Quiet:
+    """Hears how a download goes, and says nothing: the screen shows its progress."""
+
+    def asks(self, repository: str) -> None: ...
+
+    def begins(self, what: str, nbytes: int) -> None: ...
+
+    def warns(self, line: str) -> None: ...
 
 
 def _open_player(rate: int, device: str | None) -> Any:

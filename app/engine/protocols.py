@@ -14,6 +14,7 @@ from s2mlx.options import Options
 from s2mlx.results import AudioChunk
 
 from .levels import Levels
+from .model_offers import ModelOffer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -170,6 +171,15 @@ class Studio(Protocol):
 
     def model_facts(self, model: str | None) -> str:
         """One line on a model file: what it is and what it needs in memory."""
+
+    def model_offers(self) -> Sequence[ModelOffer]:
+        """The models on this machine, and those that can be fetched."""
+
+    def fetch_model(self, name: str, progress: Callable[[int, int], None]) -> None:
+        """Fetch a model; `progress(bytes there, bytes in all)` is called meanwhile, and what it raises ends that."""
+
+    def memory(self) -> int:
+        """Bytes of memory of this machine."""
 
     def devices(self) -> Sequence[Any]: ...
 

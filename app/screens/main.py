@@ -73,6 +73,7 @@ class MainScreen(AppScreen[None]):
         Binding("ctrl+r", "record", "Record", show=False),
         Binding("ctrl+t", "app.history", "History"),
         Binding("ctrl+g", "app.settings", "Settings"),
+        Binding("f8", "app.models", "Models", key_display="F8", show=False),
         Binding("question_mark", "app.help", "Help", key_display="?/F1"),
         Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
     ]

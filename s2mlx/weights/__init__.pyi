@@ -6,6 +6,10 @@ from .catalog import find_model as find_model
 from .facts import LICENCE as LICENCE
 from .facts import describe as describe
 from .facts import is_s2_pro as is_s2_pro
+from .fetch import FetchListener as FetchListener
+from .fetch import fetch_model as fetch_model
+from .fetch import parse_name as parse_name
 from .mixes import TYPES as TYPES
 from .open import open_checkpoint as open_checkpoint
 from .part_names import parts_of as parts_of
+from .storage import machine_memory as machine_memory

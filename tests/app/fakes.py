@@ -4,11 +4,14 @@ longer than a test asks for."""
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 from s2mlx_app.engine.levels import Levels, peak_db
+from s2mlx_app.engine.model_offers import ModelOffer
 
 from s2mlx.errors import AudioError, DeviceError, ModelError
 from s2mlx.voices import Voice, VoiceLibrary
@@ -58,6 +61,13 @@ class FakeStudio:
         self.usable = True
         self.files: dict = {}
         self.more_devices: list = []
+        self.offers = [
+            ModelOffer("s2-nano", Path("assets/s2-nano.gguf"), 48_000_000, 48_000_000, "Apache-2.0"),
+            ModelOffer("s2-pro-f16", None, 9_900_000_000, 10_500_000_000, "Research only."),
+            ModelOffer("s2-pro-q4_k_m", None, 3_700_000_000, 4_300_000_000, "Research only."),
+            ModelOffer("someone/other:model.gguf", Path("cache/model.gguf"), 1_000_000, 0),
+        ]
+        self.fetches, self.fetch_gate, self.fetch_error = 10, Gate(), None
         self.revealed: list = []
         self.has_windows = True
 
@@ -75,6 +85,22 @@ class FakeStudio:
 
     def model_facts(self, model):
         return self.look(f"{model or 'the default model'}: 4.63 GB of weights, about 5.1 GB while it speaks")
+
+    def model_offers(self):
+        return self.look(self.offers)
+
+    def fetch_model(self, name, progress):
+        for share in range(self.fetches + 1):
+            progress(share, self.fetches)
+            self.fetch_gate.pass_through()
+        if self.fetch_error:
+            raise self.fetch_error
+        self.offers = [
+            replace(offer, path=Path("cache") / name) if offer.name == name else offer for offer in self.offers
+        ]
+
+    def memory(self):
+        return 16 << 30
 
     def devices(self):
         return self.look(

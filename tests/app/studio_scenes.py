@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -56,4 +57,18 @@ async def filtered(pilot) -> None:
     await settle(pilot)
 
 
-SCENES = {"takes": takes, "tags": tags, "card": card, "filtered": filtered}
+async def models(pilot) -> None:
+    """One of them is being fetched."""
+    await settle(pilot)
+    await pilot.press("f8")
+    await settle(pilot)
+    pilot.app.studio.fetch_gate.close()
+    pilot.app.studio.fetch_gate.let(4)
+    await pilot.press("down", "down", "enter")
+    while "4 B of" not in str(pilot.app.screen.query_one("#said").content):
+        await asyncio.sleep(0.01)
+    pilot.app.screen.query_one("#fetching").query_one("ETAStatus").display = False  # which counts on
+    await pilot.pause()
+
+
+SCENES = {"models": models, "takes": takes, "tags": tags, "card": card, "filtered": filtered}

@@ -160,7 +160,10 @@ def test_refusals_are_one_line(download, name, code, words):
 
 def test_a_hub_that_never_answers(download):
     """It accepts and is silent: the download ends all the same, also where the list of files came."""
-    code = "import sys; from s2mlx.cli import download, main; download.PATIENCE = 0.5; sys.exit(main.main())"
+    code = (
+        "import sys; import s2mlx.weights.fetch as f; from s2mlx.cli import main; f.PATIENCE = 0.5; "
+        "sys.exit(main.main())"
+    )
     with socket.create_server(("127.0.0.1", 0)) as silent:
         done = download("download", "some/one-gguf", endpoint=f"http://127.0.0.1:{silent.getsockname()[1]}", code=code)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
@@ -175,3 +178,37 @@ def test_no_network(download):
     done = download("download", "some/one-gguf", endpoint="http://127.0.0.1:9")
     assert done.returncode == 1 and done.stderr.startswith("error: cannot reach http://127.0.0.1:9")
     assert done.stderr.count("\n") == 1
+
+
+def test_a_program_follows_a_download_and_ends_it(download):
+    """What the app draws: bytes there of bytes in all; what the listener raises ends the download."""
+    code = """if True:
+        from s2mlx.weights import fetch_model
+
+        class Told:
+            asks = lambda self, repository: print("asks", repository)
+            begins = lambda self, what, nbytes: print("begins", what, nbytes)
+            warns = lambda self, line: print("warns")
+
+        seen = []
+        path = fetch_model("some/in-parts", Told(), lambda done, total: seen.append((done, total)))
+        print(path.name, seen[-1], all(total == 12 for _, total in seen))
+
+        def enough(done, total):
+            raise KeyboardInterrupt
+
+        try:
+            fetch_model("some/checkpoint", Told(), enough)
+        except KeyboardInterrupt:
+            print("ended")
+    """
+    done = download(code=code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "asks some/in-parts",
+        "begins some/in-parts:m-00001-of-00002.gguf 12",
+        "m-00001-of-00002.gguf (12, 12) True",
+        "asks some/checkpoint",
+        "begins some/checkpoint 9",
+        "ended",
+    ]
