@@ -80,6 +80,11 @@ def configure(parser: Parser) -> None:
         help="only print into how many command buffers MLX cuts a frame of S2 Pro, with its limits and with ours",
     )
     parser.option(
+        "--heard",
+        action="store_true",
+        help="only speak the built-in sentences to a recognizer: word error rate, words skipped or doubled",
+    )
+    parser.option(
         "--convert",
         action="store_true",
         help="only measure what converting S2 Pro to each type takes on this machine (a few seconds each)",
@@ -92,6 +97,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _about_s2_pro(args, console)
     if args.draft is not None:
         return _draft(args, console)
+    if args.heard:
+        return _heard(args, console)
     for name in ("frames", "prompt", "layers"):
         if getattr(args, name) < 1:
             raise UsageError(f"--{name} must be at least 1")
@@ -180,6 +187,23 @@ def _measured(path: Path, args: argparse.Namespace, console: Console) -> dict[st
             print("\n" + report.nodes(found))
         print(flush=True)
     return found
+
+
+def _heard(args: argparse.Namespace, console: Console) -> int:
+    """What a recognizer hears of the model."""
+    idle = args.given - {"heard", "model", "tokenizer", "compat", "memory_limit", "json", "debug", "quiet"}
+    if idle:
+        raise UsageError(f"--heard speaks sentences of its own: leave out --{sorted(idle)[0].replace('_', '-')}")
+    from ..bench import heard
+    from ..listen import check_ear
+
+    check_ear()
+    args.model = model.named(args)
+    with model.open_model(args, console) as tts:
+        found = heard.measure(tts, lambda what: console.progress(f"measuring: {what} ..."))
+    console.clear()
+    print(json.dumps(found) if args.json else heard.text(found))
+    return 0
 
 
 def _about_s2_pro(args: argparse.Namespace, console: Console) -> int:

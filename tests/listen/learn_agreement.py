@@ -1,9 +1,9 @@
 """What the bounds of `s2mlx.listen.agreement` catch: `python -m tests.listen.learn_agreement [--rows FILE] [--print]`
 
-The bundled voice speaks the sentences of its card, in each of its voices, as they are; and broken on purpose: words left
-out or said twice, the half of a sentence, words of another behind it, another one instead. A recognizer hears them, and a
-table tells how many would be spoken again. --rows: a file that what was heard is kept in, and read from where it has it
-already; --print: only what is in that file.
+The bundled voice speaks the sentences of its card, in each of its voices, as they are; and broken on purpose: words
+left out or said twice, the half of a sentence, words of another behind it, another one instead. A recognizer hears
+them, and a table tells how many would be spoken again. --rows: a file that what was heard is kept in, and read from
+where it has it already; --print: only what is in that file.
 """
 
 import argparse
