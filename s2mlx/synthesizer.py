@@ -89,6 +89,7 @@ class Synthesizer:
             raise
         self.memory = self._engine.memory  # bytes of the weights
         self.codec = CodecHandle(self)
+        self.ear: str | None = None  # who hears the speech of a check, by name (`listen.EARS`); None: one there is
 
     @property
     def config(self) -> ModelConfig:
@@ -189,7 +190,7 @@ class Synthesizer:
         voices = self._voices(voice)
         _ = self._engine.model.dual_ar  # a codec-only file cannot speak: said before the request is queued
         seed = secrets.randbits(32) if options.seed is None else options.seed
-        open_judge = _judge() if options.check else None
+        open_judge = _judge(self.ear, text) if options.check else None
         work = lambda keep_going: self._engine.speak(text, voices, options, seed, keep_going, lead, open_judge)
         if isinstance(text, str):
             return self._worker.stream(work, cancel, items=items)
@@ -313,13 +314,13 @@ def _text(text: object) -> str | SpeechInput:
     raise UsageError(f"the text must be a str, an iterable of str or a SpeechInput, not {type(text).__name__}")
 
 
-def _judge() -> Callable[[], Judge]:
+def _judge(ear: str | None, text: str | SpeechInput) -> Callable[[], Judge]:
     """Who hears the passes of a request that asks for a check. Raises `EarError` before the request is queued."""
     from .listen import check_ear
     from .request.judging import open_judge
 
-    check_ear()
-    return open_judge
+    check_ear(ear)
+    return lambda: open_judge(ear, text if isinstance(text, str) else "")
 
 
 def _voice(voice: object) -> Voice:

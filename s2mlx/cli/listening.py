@@ -23,11 +23,14 @@ _GRAVE = 3  # words missing or added that make one ask
 
 
 def add_options(parser: Parser, when: Callable[[argparse.Namespace], bool], needs: str) -> None:
-    """`--ear`, `--language` and `--yes` of a command that can hear a clip's words. when: whether there is something to
-    hear; needs: what there must be for it, after "needs"."""
+    """`--ear` and `--yes` of a command that can hear a clip's words. when: whether there is something to hear; needs:
+    what there must be for it, after "needs". A check of speech listens too."""
     only = (when, f"needs {needs}")
     parser.shared(
-        "--ear", metavar="NAME", only=only, help="the recognizer that listens, or off; default: one that is installed"
+        "--ear",
+        metavar="NAME",
+        only=(lambda args: when(args) or getattr(args, "check", False), only[1]),
+        help="the recognizer that listens, or off; default: one that is installed",
     )
     parser.option("--yes", action="store_true", only=only, help="take the words that are heard without asking")
 

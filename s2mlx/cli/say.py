@@ -146,7 +146,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if options.check:
         from ..listen import check_ear
 
-        check_ear()
+        check_ear(args.ear)
 
     from ..text import notes
     from .delivery import Delivery
@@ -155,6 +155,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     began = time.perf_counter()
     with model.open_model(args, console) as tts:
+        tts.ear = args.ear
         load_seconds = time.perf_counter() - began
         if isinstance(text, str):
             for line in notes(text, tts.config):

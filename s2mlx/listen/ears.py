@@ -48,12 +48,12 @@ def find_ear(name: str | None = None, language: str | None = None) -> Ear:
     return ear
 
 
-def check_ear(name: str | None = None, language: str = "en") -> None:
+def check_ear(name: str | None = None, language: str | None = None) -> None:
     """Raises what `find_ear` would where there is none; loads nothing."""
     _place(name, language)
 
 
-def _place(name: str | None, language: str) -> str:
+def _place(name: str | None, language: str | None) -> str:
     """The module and class of the recognizer that is to be used."""
     name = name or os.environ.get(VARIABLE) or None
     if name == "off":

@@ -30,6 +30,10 @@ def test_the_options_reach_the_engine_and_the_last_line_tells_what_was_heard(run
     assert result.err.endswith(", heard with word error rate 0.00, 2 passes in 2 takes\n")
 
 
+def test_the_recognizer_may_be_named(run, tts, player):
+    assert run("say", "One.", "--check", "--ear", "moonshine").code == 0 and tts.ear == "moonshine"
+
+
 def test_words_that_stay_wrong_are_shown(run, tts, player, tmp_path):
     tts.hearings = [GOOD, BAD]
     result = run("say", "One. Two.", "--check", "-o", "a.wav", "--quiet")
