@@ -300,13 +300,24 @@ class Recorder:
         ] = None
         return [mx.zeros(shape, dtype) for shape, dtype in zip(output_shapes, output_dtypes)]
 
-    def compile(self) -> None:
+    def compile(self, broken: bool = False) -> None:
         """Builds what was recorded, a few programs at once. Which kernels share a program hangs on their texts, so that
-        one more of them leaves most of what was built before as it is."""
+        one more of them leaves most of what was built before as it is. broken: some may not compile, and are left to
+        `launch`."""
         sources = sorted(s for s in self.sources if s not in _programs)
         number = 1 << (len(sources) // SHARED).bit_length()
         chunks: list[list[str]] = [[] for _ in range(number)]
         for source in sources:
             chunks[int(hashlib.sha256(source.encode()).hexdigest()[:8], 16) % number].append(source)
         with ThreadPoolExecutor(PROGRAMS) as pool:
-            list(pool.map(compile_sources, [c for c in chunks if c]))
+            list(pool.map(_compile_sound if broken else compile_sources, [c for c in chunks if c]))
+
+
+def _compile_sound(sources: list[str]) -> None:
+    """Those that compile, together."""
+    try:
+        compile_sources(sources)
+    except ShimError:
+        middle = len(sources) // 2
+        for half in (sources[:middle], sources[middle:]) if middle else ():
+            _compile_sound(half)

@@ -98,6 +98,12 @@ MUTANTS = [
         qmv(12, "qmv_norm_swiglu"),
     ),
     Mutant("fast attention: no barrier", "threadgroup_barrier(mem_flags::mem_device);", "", fast),
+    Mutant(
+        "fast attention: a barrier of the other memory", "mem_flags::mem_device", "mem_flags::mem_threadgroup", fast
+    ),
+    Mutant("step attention: a barrier that orders nothing", "mem_flags::mem_threadgroup", "mem_flags::mem_none", step),
+    Mutant("sampler: a barrier that orders nothing", "mem_flags::mem_threadgroup", "mem_flags::mem_none", sample),
+    Mutant("products: a barrier that orders nothing", "mem_flags::mem_threadgroup", "mem_flags::mem_none", qmv(12)),
     Mutant("fast attention: looks ahead", "p <= past + i", "p < past + N", fast),
     Mutant("fast attention: the past is not copied", "v_all[i] = C(values[old + i]);", "", fast),
     Mutant("fast attention: rotated by its place in the pass", "table + (past + i) * D", "table + i * D", fast),

@@ -47,8 +47,8 @@ SETTINGS = [
 ]
 CASES = [case(40, s) for s in SETTINGS] + [case(4097, s, batch=2) for s in SETTINGS if s.top_k <= 50]
 CASES += [
-    case(40, SamplerSettings(0, 0.8, 30, 5.0, 1.0), batch=11),  # for the tests of single rules below
-    case(4, SETTINGS[4], batch=1),
+    case(40, SETTINGS[0], batch=11),  # whatever is handed over in another way for so many, see `metal.few`
+    case(8, SETTINGS[4], batch=1),
     case(4096, SETTINGS[0], dtype=mx.float16),
     Case("plain", sampler.draw, lambda: (normal(3, 40), mx.array([[0.1], [0.5], [0.999]]), SETTINGS[0]), tolerance=0),
 ]
@@ -108,27 +108,35 @@ def test_plain_draw_ignores_window(compiled):
     ]
 
 
+def every_place():
+    """The best token at each place of the window in turn, and nowhere; where it is, it is drawn again."""
+    logits = inputs(40, 11, 2, mx.float32, seed=5)[0][1:2]
+    window = np.full((11, 10), -1, np.int32)
+    window[np.arange(10), np.arange(10)] = int(mx.argmax(logits))
+    settings = SamplerSettings(0, 0.8, 30, 5.0, 1.0)
+    uniforms = mx.broadcast_to(mx.array([0.1, 0.99]), (11, 2))
+    return mx.broadcast_to(logits, (11, 40)), uniforms, mx.array(window), mx.ones(11, mx.int32), settings
+
+
+def only_the_best_stays():
+    """A redraw whose top-p keeps nothing but the best, which always stays."""
+    window = mx.array([[0, 1, 2] * 3 + [0]]).astype(mx.int32)
+    uniforms, settings = mx.array([[0.99, 0.99]]), SamplerSettings(1.0, 0.7, 30, 1.0, 1e-6)
+    return mx.array([[0.0, 0.5, 1.0, 0.2, 0.1, 0.3, 0.4, 0.0]]), uniforms, window, mx.array([1], mx.int32), settings
+
+
 @pytest.mark.parametrize("launched", [False, True], ids=["reference", "kernel"])
 def test_every_place_of_the_window_counts(launched, request):
     """The best token is drawn again wherever it stands among the last ten, the oldest and the newest included."""
     if launched:
         request.getfixturevalue("compiled")
-    settings = SamplerSettings(0, 0.8, 30, 5.0, 1.0)
-    logits, uniforms, *_ = inputs(40, 11, 2, mx.float32, seed=5)
-    logits, best = logits[1:2], int(mx.argmax(logits[1]))
-    window = np.full((11, 10), -1, np.int32)
-    window[np.arange(10), np.arange(10)] = best  # and nowhere in the last row
+    logits, uniforms, window, may_end, settings = every_place()
+    best = int(mx.argmax(logits[0]))
     with kernels() if launched else kernels(None):
-        tokens, moved = sampler.draw_semantic(
-            mx.broadcast_to(logits, (11, 40)),
-            mx.full((11, 2), 0.99),
-            mx.array(window),
-            mx.ones(11, mx.int32),
-            settings,
-        )
-    other = rule(np.array(logits[0]), [0.99, 0.99], [best], True, settings)
+        tokens, moved = sampler.draw_semantic(logits, uniforms, window, may_end, settings)
+    other = rule(np.array(logits[0]), np.array(uniforms[0]), [best], True, settings)
     assert other != best and tokens.tolist() == [other] * 10 + [best]
-    assert np.array_equal(moved, np.concatenate([window[:, 1:], np.array(tokens)[:, None]], axis=1))
+    assert mx.array_equal(moved, mx.concatenate([window[:, 1:], tokens[:, None]], axis=1))
 
 
 @pytest.mark.parametrize("launched", [False, True], ids=["reference", "kernel"])
@@ -136,18 +144,11 @@ def test_the_best_entry_is_never_cut_away(launched, request):
     """Neither by top-p of the first draw nor by that of the second."""
     if launched:
         request.getfixturevalue("compiled")
-    logits = mx.array([[0.0, 0.5, 1.0, 0.2]])
-    uniforms, nobody, all_of_them = (
-        mx.array([[0.99, 0.99]]),
-        mx.full((1, 10), -1, mx.int32),
-        mx.array([[0, 1, 2] * 3 + [0]]),
-    )
-    open_end = mx.array([1], mx.int32)
+    logits, uniforms, window, may_end, settings = only_the_best_stays()
+    nobody, strict = mx.full((1, 10), -1, mx.int32), SamplerSettings(1.0, 1e-6, 30, 1.0, 1.0)
     with kernels() if launched else kernels(None):
-        first, _ = sampler.draw_semantic(logits, uniforms, nobody, open_end, SamplerSettings(1.0, 1e-6, 30, 1.0, 1.0))
-        second, _ = sampler.draw_semantic(
-            logits, uniforms, all_of_them.astype(mx.int32), open_end, SamplerSettings(1.0, 0.7, 30, 1.0, 1e-6)
-        )
+        first, _ = sampler.draw_semantic(logits, uniforms, nobody, may_end, strict)
+        second, _ = sampler.draw_semantic(logits, uniforms, window, may_end, settings)
     assert first.item() == second.item() == 2
 
 

@@ -23,6 +23,7 @@ template <class T, int N> struct vec;
 template <class T> struct vec<T, 2> {
   T x, y;
   vec(); vec(T); vec(T, T);
+  vec(const vec&); vec(const __attribute__((address_space(1))) vec&); vec& operator=(const vec&);
   template <class S> explicit vec(vec<S, 2>);
   T& operator[](int); const T& operator[](int) const;
 };
@@ -35,8 +36,7 @@ template <class T> struct vec<T, 3> {
 template <class T> struct vec<T, 4> {
   T x, y, z, w;
   vec(); vec(T); vec(T, T, T, T);
-  vec(const vec&); vec(const __attribute__((address_space(1))) vec&); vec(const __attribute__((address_space(3))) vec&);
-  vec& operator=(const vec&); __attribute__((address_space(3))) vec& operator=(const vec&) __attribute__((address_space(3)));
+  vec(const vec&); vec(const __attribute__((address_space(1))) vec&); vec& operator=(const vec&);
   template <class S> explicit vec(vec<S, 4>);
   T& operator[](int); const T& operator[](int) const;
 };
@@ -49,6 +49,11 @@ OPERATOR(+) OPERATOR(-) OPERATOR(*) OPERATOR(/)
 #define VECTOR(name, T) typedef vec<T, 2> name##2; typedef vec<T, 3> name##3; typedef vec<T, 4> name##4;
 VECTOR(float, float) VECTOR(half, half) VECTOR(bfloat, bfloat) VECTOR(int, int) VECTOR(uint, uint)
 VECTOR(short, short) VECTOR(ushort, ushort) VECTOR(char, signed char) VECTOR(uchar, uchar)
+
+// A float4 in threadgroup memory: C++ has no members of such objects, so typecheck.py writes this for it.
+struct threadgroup_float4 {
+  operator float4() const; threadgroup_float4& operator=(float4);
+};
 
 template <class To, class From> To as_type(From);
 

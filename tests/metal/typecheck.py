@@ -46,6 +46,8 @@ def faults(source: str) -> list[str]:
     ]
     parsed = msl.parse(source)
     text = re.sub(r"\[\[(buffer\(\d+\)|[a-z_]+)\]\]", "", msl.without_includes(parsed.body))
+    text = re.sub(r"\bthreadgroup float4 (?=\w+\[)", "static threadgroup_float4 ", text)
+    text = re.sub(r"\bthreadgroup float4\*", "threadgroup_float4*", text)
     # threadgroup memory of a kernel: clang wants variables of another address space to be static
     text = re.sub(
         r"(^|[;{}]|\n)(\s*)threadgroup(\s+\w+\s+\w+\s*(?:\[[^\]]*\])*\s*;)", r"\1\2static threadgroup\3", text
