@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 0.05  # s; what has come by then, and ended, is no different from a file
 _READ = 64 * 1024  # bytes
-_PROMPT = "> "
+PROMPT = "> "
 _MOST_LINES = 1000
 
 
@@ -115,7 +115,7 @@ def _prompt(text: SpeechInput, write: Callable[[str], None]) -> None:
     with line_history("say-lines"):
         while True:
             try:
-                line = input(_PROMPT)
+                line = input(PROMPT)
             except EOFError:
                 print()
                 return None

@@ -8,6 +8,7 @@ import time
 
 from ..errors import DeviceError, GenerationError, UsageError
 from . import knobs, model, parts, paths, references
+from .live_text import PROMPT
 from .parser import Parser, words
 from .terminal import Console
 from .text_input import read_text, stdin_is_a_keyboard
@@ -140,7 +141,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if isinstance(text, str):
         references.note_speakers(text, args.voice or args.ref, console)
     elif stdin_is_a_keyboard(args.file):
-        console.live = False  # the line that is being typed stays as it is
+        console.live, console.prompt = False, PROMPT  # no progress over what is being typed
     if play:
         check_device(args)
     if options.check:

@@ -25,6 +25,7 @@ class Console:
         self.live = _is_terminal(self._stream) and os.environ.get("TERM", "") != "dumb"
         self._colour = self.live and not os.environ.get("NO_COLOR")
         self._line = 0  # width of the progress line on screen
+        self.prompt = ""  # what waits for words that are typed meanwhile
 
     def configure(self, args: argparse.Namespace) -> None:
         """Take --quiet and --json of a parsed command line."""
@@ -112,7 +113,8 @@ class Console:
         self.clear()
         if self._colour:
             label = f"\x1b[{colour}m{label}\x1b[0m"
-        self._write(f"{label}: {visible(text)}\n")
+        back = "\r" if self.prompt else ""
+        self._write(f"{back}{label}: {visible(text)}\n{self.prompt}")
 
     def _write(self, text: str) -> None:
         if self._stream is None:

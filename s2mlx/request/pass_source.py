@@ -20,6 +20,7 @@ from .passes import NOTHING_TO_SAY, PlannedPass
 SETTLED = 0.03  # seconds without a write: it waits
 LONGEST_SETTLING = 0.1  # seconds since there was something to say
 LINE_PAUSE = 0.1  # seconds without a write behind what looks like the end of a sentence
+_MOST_KNOWN = 8  # passes of a text that goes on: planning an hour of it would keep the first sound waiting
 _MOST_AHEAD = 100_000  # characters that are planned at most; what else was written waits with its writer
 
 
@@ -69,7 +70,7 @@ class ArrivingPasses(PassSource):
 
     def look(self) -> None:
         self._read()
-        while said := self._text.certain():
+        while (self._text.ended or len(self.known) < _MOST_KNOWN) and (said := self._text.certain()):
             for one in said:
                 self._plan(one)
 

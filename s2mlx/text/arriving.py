@@ -151,7 +151,7 @@ class ArrivingText:
             return 0, False
         if _LINE_END.search(text) is not None:
             return len(text), True
-        return CutPlan(text + PROBE, self._limit).last_clause(len(text)), False
+        return CutPlan(text + PROBE, self._limit).last_clause(open_tag(text)), False
 
     def _settled(self, text: str, capitals: bool) -> list[Said]:
         """The certain spans of the beginning of the rest, which goes on."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
+import regex
 
 from s2mlx.text import estimate_seconds, split_passes
 from s2mlx.text.arriving import ArrivingText, Haste
 from s2mlx.text.controls import clean_with_places
+from s2mlx.text.marks import TAG
 from s2mlx.text.settled import ends_here, settled_sentences
 from tests.text.corpus import SENTENCES
 
@@ -230,3 +232,22 @@ def test_the_past_is_forgotten():
 
 def test_bare_marks_are_no_ends_amid_a_number():
     assert ends_here("Hello.", 0, True, spaced=False) and not ends_here("Version 2.", 0, True, spaced=False)
+
+
+def test_no_cut_harms_a_number_a_tag_a_sequence_or_a_letter():
+    whole_ones = regex.compile(
+        r"\d[.,]?\d|\p{L}[\p{M}\u200d]|\r\n|\x1b(?:\[[0-9;]*[A-Za-z]|\].*?\x07)|" + TAG.pattern
+    )
+    cuts = 0
+    for seed in range(150):
+        draw, text = random.Random(seed), made_up(seed)
+        arriving, ends = ArrivingText(30.0), []
+        for piece in cut(text, draw):
+            arriving.add(piece)
+            while said := arriving.early(draw.choice(list(Haste))):
+                ends.append(said[0].end)
+        cuts += len(ends)
+        for found in whole_ones.finditer(text, overlapped=True):
+            harmed = [end for end in ends if found.start() < end < found.end()]
+            assert not harmed, (seed, found.group(), text[harmed[0] - 20 : harmed[0] + 20])
+    assert cuts > 300
