@@ -235,9 +235,7 @@ def test_bare_marks_are_no_ends_amid_a_number():
 
 
 def test_no_cut_harms_a_number_a_tag_a_sequence_or_a_letter():
-    whole_ones = regex.compile(
-        r"\d[.,]?\d|\p{L}[\p{M}\u200d]|\r\n|\x1b(?:\[[0-9;]*[A-Za-z]|\].*?\x07)|" + TAG.pattern
-    )
+    whole_ones = regex.compile(r"\d[.,]?\d|\p{L}[\p{M}\u200d]|\r\n|\x1b(?:\[[0-9;]*[A-Za-z]|\].*?\x07)|" + TAG.pattern)
     cuts = 0
     for seed in range(150):
         draw, text = random.Random(seed), made_up(seed)
