@@ -35,6 +35,7 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
         yield SystemCommand("Add a voice from a clip", "an audio file and its words", main.voices.forms.add_clip)
         yield SystemCommand("Import a voice", "a .s2voice file", main.voices.forms.import_file)
         yield SystemCommand("Bring back a removed voice", "whenever it was removed", main.voices.forms.bring_back)
+        yield SystemCommand("A/B two voices", "the one that speaks, and the one in the hand", main.action_compare)
         yield SystemCommand("Tags", "stage directions and speakers, to put at the cursor", main.action_tags)
         yield SystemCommand("Filter the voices", "by what is typed then", main.action_filter_voices)
         yield SystemCommand("Notes and settings of a voice", "of the one in the hand", main.action_voice_card)

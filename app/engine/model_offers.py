@@ -60,7 +60,9 @@ def _others() -> Iterator[tuple[tuple[str, str], ModelOffer]]:
         return
     for repository in sorted(repositories, key=lambda repository: repository.repo_id):
         newest = max(repository.revisions, key=lambda revision: revision.last_modified, default=None)
-        for file in sorted(newest.files, key=lambda file: file.file_name) if newest else ():
+        if newest is None:
+            continue
+        for file in sorted(newest.files, key=lambda file: file.file_name):
             name = file.file_path.relative_to(newest.snapshot_path).as_posix()
             if name.endswith(".gguf") and str(parts_of(name)[0]) == name:
                 offer = ModelOffer(f"{repository.repo_id}:{name}", file.file_path, file.size_on_disk, file.size_on_disk)

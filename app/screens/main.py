@@ -23,6 +23,7 @@ from ..widgets.waveform import Waveform
 from .activity import Idle, LoadFailed, Loading, MakingUnheard, Paused, Replaying, Situation, Speaking, Starting
 from .background_work import BackgroundWork
 from .base import AppScreen
+from .compare import compare_voices
 from .side_panel import SidePanel
 from .sound_saver import SoundSaver
 from .speech_control import SpeechControl
@@ -67,6 +68,7 @@ class MainScreen(AppScreen[None]):
         Binding("escape", "stop", "Stop"),
         Binding("ctrl+b", "replay", "Replay", show=False),
         Binding("f2", "pause", "Pause", key_display="F2"),
+        Binding("f3", "compare", "A/B two voices", key_display="F3", show=False),
         Binding("f4", "tags", "Tags", key_display="F4", show=False),
         Binding("ctrl+o", "save", "Save sound", show=False),
         Binding("ctrl+l", "live", "Live clone", show=False),
@@ -293,6 +295,9 @@ class MainScreen(AppScreen[None]):
     def action_voice_card(self) -> None:
         self.voice_list.focus()
         self.voice_list.action_ask("card")
+
+    def action_compare(self) -> None:
+        compare_voices(self.app)
 
     def action_tags(self) -> None:
         engine = self.app.loader.engine

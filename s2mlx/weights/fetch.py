@@ -44,7 +44,7 @@ def fetch_model(name: str, listener: FetchListener, progress: Progress | None = 
     from huggingface_hub import constants, errors
     from huggingface_hub.utils import logging
 
-    logging.set_verbosity_error()  # type: ignore[no-untyped-call]  # of the library
+    logging.set_verbosity_error()
     # the base class of its HTTP error is that of the HTTP library it uses, which connection errors share
     expected: tuple[type[Exception], ...] = (
         *errors.HfHubHTTPError.__bases__,
@@ -110,9 +110,9 @@ def _watched(call: Callable[..., Any], progress: Progress | None, total: int) ->
         return {}
     from tqdm.std import tqdm
 
-    lock, done = threading.Lock(), 0
+    lock, done, told = threading.Lock(), 0, progress
 
-    class Silent(tqdm):  # type: ignore[type-arg]
+    class Silent(tqdm):
         def __init__(self, *arguments: Any, **named: Any):
             super().__init__(*arguments, **named | {"file": io.StringIO(), "disable": False})
             self.counts = named.get("unit") == "B"  # others count files
@@ -127,7 +127,7 @@ def _watched(call: Callable[..., Any], progress: Progress | None, total: int) ->
             if self.counts:
                 with lock:
                     done = min(total, done + int(n))
-                progress(done, total)
+                told(done, total)
 
     return {"tqdm_class": Silent}
 

@@ -71,4 +71,22 @@ async def models(pilot) -> None:
     await pilot.pause()
 
 
-SCENES = {"models": models, "takes": takes, "tags": tags, "card": card, "filtered": filtered}
+async def compared(pilot) -> None:
+    """Two voices, the second one in the hand."""
+    await settle(pilot)
+    pilot.app.main.editor.put("The harbour was quiet before dawn.")
+    pilot.app.main.voice_list.highlight("ben")
+    await pilot.press("f3")
+    while not all(pilot.app.screen.made):
+        await asyncio.sleep(0.01)
+    await pilot.press("x")
+    await asyncio.sleep(0.05)
+    while not pilot.app.studio.players or not pilot.app.screen.replay or not pilot.app.screen.replay.output:
+        await asyncio.sleep(0.01)
+    pilot.app.studio.players[-1].position = 1.2
+    pilot.app.screen.tick()
+    pilot.app.screen._ticking.pause()
+    await pilot.pause()
+
+
+SCENES = {"compared": compared, "models": models, "takes": takes, "tags": tags, "card": card, "filtered": filtered}

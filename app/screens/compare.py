@@ -1,0 +1,253 @@
+"""Two voices side by side: the same text with the same seed, heard by turns from the same place and equally loud."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.timer import Timer
+from textual.widgets import Label, Static
+
+from s2mlx.options import Options
+
+from .. import figures, tags
+from ..engine.levels import matched
+from ..jobs import Job, JobCancelled
+from ..speaking.audible import Replay
+from ..speaking.live_utterance import AMPLE
+from ..speaking.spoken_audio import Script, SpokenAudio
+from ..widgets.key_line import KeyLine
+from ..widgets.voice_list import OWN
+from ..widgets.waveform import Waveform
+from .base import AppScreen
+
+if TYPE_CHECKING:
+    from ..app import S2App
+
+TICK = 1 / 20  # seconds between looks at the output
+SIDES = ("A", "B")
+
+
+@dataclass(frozen=True)
+class MadeSide:
+    """One of the two: its sound, and how loud its speech is, in dBFS."""
+
+    audio: SpokenAudio
+    speech: float
+
+
+class CompareScreen(AppScreen[int | None]):
+    """Dismissed with the number of the voice that is to speak from now on, or None. `names`: None is the model's own
+    voice."""
+
+    CSS_PATH = "compare.tcss"
+    BINDINGS = [
+        Binding("x,tab", "change", "The other one", key_display="x"),
+        Binding("space", "listen", "Listen, stop"),
+        Binding("enter", "choose", "This one speaks"),
+        Binding("escape", "back", "Stop/back"),
+        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
+        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+    ]
+
+    def __init__(self, text: str, names: tuple[str | None, str | None], options: Options):
+        super().__init__()
+        self.text, self.names, self._options = text, names, options
+        self.made: list[MadeSide | None] = [None, None]
+        self.at = 0  # the side in the hand
+        self.replay: Replay | None = None
+        self.waves = [Waveform("", id=f"wave-{side}") for side in SIDES]
+        self._making: Job | None = None
+        self._ticking: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Label("A/B: the same text, the same seed, equally loud", classes="title")
+        yield Static(" ".join(self.text.split())[:600], id="compared-text", markup=False)
+        for side, wave in zip(SIDES, self.waves, strict=True):
+            yield Label("", id=f"side-{side}", classes="side", markup=False)
+            yield wave
+        yield Label("", id="said", markup=False)
+        yield KeyLine()
+
+    def on_mount(self) -> None:
+        self._ticking = self.set_interval(TICK, self.tick, pause=True)
+        self._draw()
+        self._make(0)
+
+    def say(self, text: str) -> None:
+        self.query_one("#said", Label).update(text)
+
+    def _draw(self) -> None:
+        for number, (side, name) in enumerate(zip(SIDES, self.names, strict=True)):
+            made = self.made[number]
+            facts = (
+                f"{figures.seconds(len(made.audio.whole()) / made.audio.rate)}, {made.speech:.0f} dB" if made else "…"
+            )
+            label = self.query_one(f"#side-{side}", Label)
+            label.update(f"{'▸' if number == self.at else ' '} {side}  {name or OWN}   {facts}")
+            label.set_class(number == self.at, "-here")
+        self.refresh_bindings()
+
+    # making
+
+    def _make(self, number: int) -> None:
+        app, name = self.app, self.names[number]
+        engine = app.loader.engine
+        if engine is None:
+            self.say("no model is loaded")
+            return
+        first, options = self.made[0], self._options
+        if name:
+            options = app.voices.notes.of(name).applied(options)
+        if first and options.seed is None:
+            options = options.replace(seed=first.audio.stats.seed)
+        script = Script(self.text, (name,) if name else (), options)
+
+        def work(job: Job) -> MadeSide:
+            audio = SpokenAudio(script, engine.sample_rate)
+            voice = [app.voices.load(name, engine, job)] if name else None
+            for chunk in engine.stream(self.text, voice=voice, options=options, cancel=job.cancel, lead=lambda: AMPLE):
+                audio.add(chunk)
+                if job.cancel.is_set():
+                    raise JobCancelled
+                job.report(None, f"making {SIDES[number]}: {figures.clock(chunk.stats.audio_seconds)}  (esc stops)")
+                audio.finish_reason = chunk.finish_reason or audio.finish_reason
+            return MadeSide(audio, app.studio.levels(audio.whole(), audio.rate).speech)
+
+        def done(made: MadeSide) -> None:
+            self._making = None
+            self.made[number] = made
+            app.remember(made.audio)
+            self.waves[number].show(made.audio.whole(), made.audio.rate)
+            self._draw()
+            self.say("x changes, space listens, enter lets this one speak from now on")
+            if number == 0:
+                self._listen()
+                self._make(1)
+
+        def failed(error: BaseException) -> None:
+            self._making = None
+            self.say("stopped" if isinstance(error, JobCancelled) else app.explain(error))
+
+        self.say(f"making {SIDES[number]}  (esc stops)")
+        self._making = app.jobs.start(
+            "compare", work, owner=self, done=done, failed=failed, progressed=lambda share, note: self.say(note)
+        )
+
+    # hearing
+
+    @property
+    def _share(self) -> float:
+        """How much of the sound in the hand was heard, 0..1."""
+        made = self.made[self.at]
+        if made is None or self.replay is None or self.replay.output is None:
+            return 0.0
+        seconds = len(made.audio.whole()) / made.audio.rate
+        return min(1.0, (self.replay.begin + self.replay.output.position) / seconds) if seconds else 0.0
+
+    def _listen(self, share: float = 0.0) -> None:
+        self._hush()
+        made, app = self.made[self.at], self.app
+        if made is None:
+            self.say(f"{SIDES[self.at]} is not made yet")
+            return
+        both = [side.speech for side in self.made if side]
+        loudness = matched(both)[self.at] if len(both) == 2 else 1.0
+        samples, rate = made.audio.whole(), made.audio.rate
+        skipped = int(share * len(samples))
+        sound = samples[skipped:] * loudness if loudness != 1.0 else samples[skipped:]
+        replay = self.replay = Replay(sound, lambda: app.open_output(rate), skipped / rate)
+
+        def ended(error: BaseException | None = None) -> None:
+            if replay is self.replay:
+                self._hush()
+            if error:
+                self.say(app.explain(error))
+
+        replay.job = app.jobs.start("listen", replay.run, owner=self, done=lambda _: ended(), failed=ended)
+        if self._ticking:
+            self._ticking.resume()
+
+    def _hush(self) -> bool:
+        """True when something was heard."""
+        replay, self.replay = self.replay, None
+        if replay:
+            replay.stop()
+            for wave in self.waves:
+                wave.play_at(None)
+        if self._ticking:
+            self._ticking.pause()
+        return replay is not None
+
+    def tick(self) -> None:
+        if self.replay and self.replay.output:
+            self.waves[self.at].play_at(self.replay.begin + self.replay.output.position)
+
+    @on(Waveform.Sought)
+    def _sought(self, event: Waveform.Sought) -> None:
+        self.at = self.waves.index(event.waveform)
+        self._draw()
+        self._listen(event.seconds / max(event.waveform.envelope.seconds, 1e-3))
+
+    # what the user asks for
+
+    def check_action(self, action: str, parameters: tuple) -> bool | None:
+        if action == "change":
+            return all(self.made)
+        return self.made[self.at] is not None if action in ("listen", "choose") else True
+
+    def action_change(self) -> None:
+        share = self._share
+        self.at = 1 - self.at
+        self._draw()
+        self._listen(share)
+
+    def action_listen(self) -> None:
+        if not self._hush():
+            self._listen()
+
+    def action_choose(self) -> None:
+        self._hush()
+        self.dismiss(self.at)
+
+    def action_back(self) -> None:
+        if self._making:
+            self._making.cancel.set()
+            self._hush()
+        elif not self._hush():
+            self.dismiss(None)
+
+    def on_unmount(self) -> None:
+        self._hush()
+        if self._making:
+            self._making.cancel.set()
+
+
+def compare_voices(app: S2App) -> None:
+    """The voice that speaks, and the one in the hand; by what is selected, or the whole text."""
+    from s2mlx.text import has_words
+
+    main, cast = app.main, app.settings.cast
+    names = (cast[0] if cast else None), main.voice_list.current
+    text = main.editor.area.selected_text or main.editor.text
+    if names[0] == names[1]:
+        main.voice_list.focus()
+        main.say(f"{names[0] or OWN} speaks already: highlight another voice, and F3 compares the two")
+    elif not has_words(text):
+        main.say("nothing to say yet: type some text")
+    elif tags.speakers(text)[1:] or tags.speakers(text)[:1] not in ([], [0]):
+        main.say("two voices are compared by a text of one speaker: select a part of it")
+    elif app.loader.engine is None:
+        main.say("the model is not loaded yet")
+    else:
+        main.speech.silence()
+
+        def back(chosen: int | None) -> None:
+            if chosen is not None:
+                main.voices.bind(names[chosen], 0)
+                main.say(f"{names[chosen] or OWN} speaks")
+
+        app.push_screen(CompareScreen(text, names, app.settings.options()), back)
