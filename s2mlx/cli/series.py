@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import S2Error
 from ..options import Options
 from ..results import CANCELLED, AudioChunk
-from ..text import split_turns
+from ..text import clean_text, has_words, split_turns
 from ..voices import Voice
 from .delivery import Delivery
 from .parts import numbered, split_text
@@ -113,6 +113,8 @@ class Series:
                 if subtitles is not None:
                     reached.cues = subtitles.cues
                     subtitles.write()
+            if not self._has_words(reached):
+                self._reached = reached = Reached(reached.seed, reached.part + 1)
             if (reached.part or reached.place) and self._resumable and self._keep(spoken.voice(self._tts)):
                 self._console.note(f"the same command with --resume goes on ({self._left()})")
             raise
@@ -126,8 +128,14 @@ class Series:
             self._voices = [voice]
         done(job)
 
+    def _has_words(self, reached: Reached) -> bool:
+        """Whether anything of its part is left to be spoken."""
+        begin, end = self._parts[reached.part]
+        return has_words(clean_text(self._text[begin + reached.place : end]), self._tts.config.tags)
+
     def _left(self) -> str:
-        spoken = self._parts[self._reached.part][0] + self._reached.place
+        starts = [*(begin for begin, _ in self._parts), len(self._text)]
+        spoken = starts[self._reached.part] + self._reached.place
         return f"{round(100 * spoken / len(self._text))} % of the text is spoken"
 
     def _keep(self, voice: Voice | None) -> bool:

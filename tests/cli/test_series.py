@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from s2mlx.cli.outputs import AudioFile
 from s2mlx.cli.parts import numbered, split_text
 from s2mlx.cli.resume import Reached, RunProgress
 from s2mlx.cli.subtitles import Cue, Subtitles
@@ -148,6 +149,25 @@ def test_an_interrupted_run_goes_on_and_speaks_nothing_twice(run, tts, monkeypat
         assert [round(cue["end"], 2) for cue in cues] == [0.14, 0.28, 0.42, 0.56]
     assert len({call.options.seed for call in tts.calls}) == 1
     assert tts.calls[-1].voice[0].transcript == "One is here."  # who spoke the first pass speaks on
+
+
+def test_a_part_of_which_all_was_spoken_is_done(run, tts, monkeypatch):
+    """The interrupt came behind its last pass, before the next part."""
+    argv = ["say", TEXT, "-o", "out.wav", "--split", "paragraph"]
+    finish, calls = AudioFile.finish, []
+
+    def late(output):
+        calls.append(1)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        finish(output)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AudioFile, "finish", late)
+        stopped = run(*argv)
+    assert stopped.code == 130 and "goes on (58 %" in stopped.err and soundfile.info("out-001.wav").frames == 6 * FRAME
+    assert run(*argv, "--resume").code == 0
+    assert [call.text for call in tts.calls] == ["One is here. Two is it.\n\n", "Three it is. Four."]
 
 
 def test_the_speaker_goes_on_too(run, tts, monkeypatch):
