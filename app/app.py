@@ -78,8 +78,10 @@ class S2App(App[int]):
         self.log_path = state / "app.log"
         self._settings = SettingsFile(config / "app.json", **overrides)
         self.session = Session(state)
-        self.history = History(state / "history", studio.write_audio, studio.read_audio)
         self.voices = VoiceShelf(studio, VoiceNotes(config / "voices.json"), guests)
+        self.history = History(
+            state / "history", studio.write_audio, studio.read_audio, identities=self.voices.identities
+        )
         self.jobs = Jobs(self)
         self.loader = EngineLoader(studio, self.jobs, lambda: self.main.engine_changed())
         self._writing = threading.Lock()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from s2mlx.errors import GenerationError, S2Error
@@ -56,6 +57,15 @@ class VoiceShelf:
             return self.misfit(name, engine) if engine and self.library.clip(name) is None else ""
         except (S2Error, OSError) as error:
             return str(error)
+
+    def identities(self) -> dict[str, str]:
+        """What each saved voice keeps when it is renamed, by name. On a job's thread."""
+        found = {}
+        with suppress(S2Error):
+            for name in self.library.names():
+                with suppress(S2Error):  # a broken voice is nobody's
+                    found[name] = self.library.identity(name)
+        return found
 
     def names(self) -> list[str]:
         return [*self.library.names(), *self.guests]

@@ -6,10 +6,11 @@ Calls block on the disk: they are made from jobs.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import os
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +51,7 @@ class HistoryEntry:
     rtf: float | None = None
     first_audio: float | None = None
     finish_reason: str = "stop"
+    voice_ids: tuple[str, ...] = ()  # what the voices keep under any name; an empty one is not known
     number: int = 0  # of the utterances in their folder, counted on: clocks may be set back
     id: str = field(default_factory=lambda: os.urandom(6).hex())
 
@@ -85,8 +87,16 @@ def distinct_options(options: Options) -> dict:
 class History:
     """The utterances of a folder, newest first. `complaints`: a line for each damaged file met so far."""
 
-    def __init__(self, folder: Path, write_audio: Callable, read_audio: Callable, keep: int = KEEP):
-        self.folder, self.keep = folder, keep
+    def __init__(
+        self,
+        folder: Path,
+        write_audio: Callable,
+        read_audio: Callable,
+        keep: int = KEEP,
+        identities: Callable[[], dict[str, str]] = dict,
+    ):
+        """`identities()`: what each voice that there is keeps under any name, by the name it has now."""
+        self.folder, self.keep, self._identities = folder, keep, identities
         self.complaints: list[str] = []
         self._write_audio, self._read_audio = write_audio, read_audio
 
@@ -96,7 +106,8 @@ class History:
         Raises OSError, AudioError.
         """
         before = self.entries()
-        entry = dataclasses.replace(entry, number=max((old.number for old in before), default=0) + 1)
+        ids, number = self._identities(), max((old.number for old in before), default=0) + 1
+        entry = dataclasses.replace(entry, number=number, voice_ids=tuple(ids.get(name, "") for name in entry.voices))
         private_folder(self.folder)
         self._write_audio(self._sound(entry), samples, rate, private=True)
         write_json(self.folder / f"{entry.id}.json", dataclasses.asdict(entry) | {"rate": rate})
@@ -106,8 +117,13 @@ class History:
         return entry
 
     def entries(self) -> list[HistoryEntry]:
-        found = [self._read(path) for path in self.folder.glob("*.json")]
-        return sorted((u for u in found if u is not None), key=lambda u: (u.number, u.when), reverse=True)
+        """With the names that the voices have now, whatever program has renamed them."""
+        read = (self._read(path) for path in self.folder.glob("*.json"))
+        found = [entry for entry in read if entry is not None]
+        if any(any(entry.voice_ids) for entry in found):
+            ids = self._identities()
+            found = [dataclasses.replace(entry, voices=tuple(_names_now(entry, ids))) for entry in found]
+        return sorted(found, key=lambda entry: (entry.number, entry.when), reverse=True)
 
     def sound(self, entry: HistoryEntry) -> tuple[np.ndarray, int]:
         """samples float32 [n], rate. Raises AudioError when the sound is gone."""
@@ -202,6 +218,13 @@ def _size(path: Path) -> int:
         return 0
 
 
+def _names_now(entry: HistoryEntry, ids: dict[str, str]) -> Iterator[str]:
+    """The names of an utterance's voices; one that is no more keeps the name it had."""
+    called = {id: name for name, id in ids.items()}
+    for name, id in itertools.zip_longest(entry.voices, entry.voice_ids[: len(entry.voices)], fillvalue=""):
+        yield name if not id or ids.get(name) == id else called.get(id, name)
+
+
 def _entry(stored: dict[str, Any], id: str) -> HistoryEntry:
     """Raises Damaged."""
     if "text" not in stored:
@@ -262,5 +285,6 @@ _FIELDS = {
     "rtf": _or_none(_number),
     "first_audio": _or_none(_number),
     "finish_reason": _a(str),
+    "voice_ids": lambda value: tuple(map(_a(str), _a(list)(value))),
     "number": _count,
 }

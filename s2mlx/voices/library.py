@@ -79,6 +79,13 @@ class VoiceLibrary:
             return Voice.load(os.path.expanduser(spec))
         return self.get(spec)
 
+    def identity(self, name: str) -> str:
+        """What a voice keeps when it is renamed or moved, by whatever program: a digest of what it is, 16 letters."""
+        from hashlib import sha256
+
+        with self._os_errors(f"cannot read voice {name!r}"), self._lock(reading=True):
+            return sha256(self._find(name).voice.read_bytes()).hexdigest()[:16]
+
     def clip(self, name: str) -> tuple[np.ndarray, int] | None:
         """The recording a voice was made from, float32 [n] at the voice's rate; None when it was not kept."""
         from ..audio import read_audio

@@ -221,6 +221,19 @@ async def test_the_wave_grows_when_the_device_is_gone(make_app, studio):
         assert app.main.wave.envelope.seconds == pytest.approx(40 * 2048 / 44100)
 
 
+async def test_a_voice_renamed_on_the_command_line_keeps_its_history(make_app, studio):
+    app = make_app(cast=("anna",))
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not app.jobs.running)
+        studio.library.rename("anna", "Anna Maria")
+        assert [entry.voices for entry in app.history.entries()] == [("Anna Maria",)]
+        studio.library.rename("ben", "anna")  # another one takes the name
+        assert [entry.voices for entry in app.history.entries()] == [("Anna Maria",)]
+        studio.library.remove("Anna Maria")
+        assert [entry.voices for entry in app.history.entries()] == [("anna",)]  # as it was called then
+
+
 async def test_gaps_stay_counted_when_the_sound_has_ended(make_app, studio):
     studio.loudspeakers.speed = 0
     app = make_app()
