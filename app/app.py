@@ -18,7 +18,7 @@ from s2mlx.errors import S2Error, reason
 from s2mlx.files import private_folder, private_opener
 from s2mlx.text import clean_text, visible
 
-from .commands import commands, open_text
+from .commands import Actions, commands, open_text
 from .engine.loader import EngineLoader
 from .engine.protocols import SoundOutput, Studio
 from .engine.voice_shelf import VoiceShelf
@@ -57,6 +57,7 @@ class S2App(App[int]):
         (160, "-vast"),
     ]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (SMALLEST.height, "-low"), (16, "-short"), (22, "-high"), (34, "-tall")]
+    COMMANDS = {Actions}
     BINDINGS = [
         Binding("ctrl+p", "command_palette", "Actions", priority=True),
         Binding("ctrl+q", "quit", "Quit", priority=True),
@@ -315,7 +316,7 @@ class S2App(App[int]):
         from .screens.help import HelpScreen, key_groups
 
         if not self.is_open(HelpScreen):
-            self.push_screen(HelpScreen(key_groups(self)))
+            self.push_screen(HelpScreen(key_groups(self, self.screen)))
 
     def get_system_commands(self, screen: Screen) -> Iterable[SystemCommand]:
         return commands(self, screen)

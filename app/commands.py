@@ -1,13 +1,19 @@
-"""The command palette: every action by name."""
+"""The command palette: every action by name, with its key."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.app import SystemCommand
+from textual.binding import Binding
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+from textual.dom import DOMNode
 from textual.screen import Screen
+from textual.widget import Widget
 
 from s2mlx.files import read_text_file
 from s2mlx.text import clean_text
@@ -50,6 +56,64 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
     if not app.is_open(HelpScreen):
         yield SystemCommand("Help", "keys, and how things are done", app.action_help)
     yield SystemCommand("Quit", "at once; everything is kept", app.action_quit)
+
+
+class Actions(Provider):
+    """What the palette offers: the commands, then whatever else has a key here, in any pane."""
+
+    async def discover(self) -> Hits:
+        for title, help, callback, key in self._all():
+            yield DiscoveryHit(_shown(Content(title), help, key), callback, title)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, help, callback, key in self._all():
+            if (score := matcher.match(title)) > 0:
+                yield Hit(score, _shown(matcher.highlight(title), help, key), callback, title)
+
+    def _all(self) -> Iterator[tuple[str, str, Callable[[], Any], str]]:
+        from .screens.help import key_groups
+
+        app = cast("S2App", self.app)
+        keys, told = _keys(app, self.screen), set()
+        for title, help, callback, _ in app.get_system_commands(self.screen):
+            action = getattr(callback, "__name__", "").removeprefix("action_")
+            told.add(action)
+            yield title, help, callback, keys.get(action, "")
+        for where, node, bindings in key_groups(app, self.screen):
+            for binding in bindings:
+                action = binding.action.rpartition(".")[2]
+                if action not in told and binding.action != "command_palette":
+                    title = binding.description if node is self.screen else f"{binding.description}: {where}"
+                    yield title, "", partial(_act, app, binding.action, node), shown_key(app, binding)
+
+
+def _act(app: S2App, action: str, node: DOMNode) -> None:
+    """As if the key were pressed there."""
+    if isinstance(node, Widget) and node.can_focus:
+        node.focus()
+    app.call_later(app.run_action, action, node)
+
+
+def _keys(app: S2App, screen: Screen) -> dict[str, str]:
+    """The key of each action of the screen and the app, as it is shown."""
+    from .screens.help import key_groups
+
+    found: dict[str, str] = {}
+    for _, node, bindings in key_groups(app, screen):
+        if node in (screen, app):
+            for binding in bindings:
+                found.setdefault(binding.action.rpartition(".")[2], shown_key(app, binding))
+    return found
+
+
+def _shown(title: Content, help: str, key: str) -> Content:
+    """In one line: key, title, what it does."""
+    return Content.assemble((f"{key:>9}  ", "$accent"), title, (f"  {help}", "$faint not bold"))
+
+
+def shown_key(app: S2App, binding: Binding) -> str:
+    return binding.key_display or app.get_key_display(binding)
 
 
 def open_text(app: S2App, path: Path) -> None:

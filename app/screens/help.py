@@ -6,7 +6,7 @@ from textual.app import App, ComposeResult
 from textual.binding import Binding
 from textual.containers import VerticalScroll
 from textual.dom import DOMNode
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
 from ..widgets.key_line import KeyLine
@@ -28,18 +28,22 @@ Everything is kept: the text, each utterance (^t; s there speaks it again with i
 a voice. Tab goes round the panes, ^p finds every action by name, ^q quits."""
 
 
+HEADS = {"this screen": "Keys of this screen", "everywhere": "Everywhere"}
+
+
 class HelpScreen(ModalScreen[None]):
     BINDINGS = [Binding("escape,f1,question_mark,q", "app.pop_screen", "Close")]
 
-    def __init__(self, groups: list[tuple[str, list[tuple[str, str]]]]):
-        """`groups`: (where, [(key, what it does)])."""
+    def __init__(self, groups: list[tuple[str, DOMNode, list[Binding]]]):
+        """`groups`: as `key_groups` finds them."""
         super().__init__()
         self._groups = groups
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="dialog", id="help"):
-            for where, keys in self._groups:
-                yield Static(where, classes="group", markup=False)
+            for where, _, bindings in self._groups:
+                yield Static(HEADS.get(where, f"In {where}"), classes="group", markup=False)
+                keys = [(key.key_display or self.app.get_key_display(key), key.description) for key in bindings]
                 yield Static("\n".join(f"{key:>12}  {what}" for key, what in keys), markup=False)
             yield Static("How", classes="group", markup=False)
             yield Static(WORDS, markup=False)
@@ -49,22 +53,13 @@ class HelpScreen(ModalScreen[None]):
         self.query_one("#help").focus()
 
 
-def key_groups(app: App) -> list[tuple[str, list[tuple[str, str]]]]:
-    """For `HelpScreen`: the keys of the screen, of each of its panes (the one in focus first), of the app."""
-    panes = sorted(app.screen.query("*"), key=lambda pane: pane is not app.focused)
-    nodes: list[tuple[str, DOMNode]] = [("Keys of this screen", app.screen)]
-    nodes += {type(pane): (f"In {pane.PLACE}", pane) for pane in panes if hasattr(pane, "PLACE")}.values()
-    nodes.append(("Everywhere", app))
-    return [
-        (
-            title,
-            [
-                (binding.key_display or app.get_key_display(binding), binding.description)
-                for binding in _bindings(type(node))
-            ],
-        )
-        for title, node in nodes
-    ]
+def key_groups(app: App, screen: Screen) -> list[tuple[str, DOMNode, list[Binding]]]:
+    """The keys of the screen, of each of its panes (the one in focus first), of the app: (where, whose, which)."""
+    panes = sorted(screen.query("*"), key=lambda pane: pane is not screen.focused)
+    nodes: list[tuple[str, DOMNode]] = [("this screen", screen)]
+    nodes += {type(pane): (pane.PLACE, pane) for pane in panes if hasattr(pane, "PLACE")}.values()
+    nodes.append(("everywhere", app))
+    return [(where, node, _bindings(type(node))) for where, node in nodes]
 
 
 def _bindings(kind: type) -> list[Binding]:

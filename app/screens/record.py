@@ -26,29 +26,12 @@ from ..widgets.take_table import TakeTable
 from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
 from .base import AppScreen
+from .record_buttons import ALLOWED, BUTTONS, lit
 from .review import LONGEST, SHORTEST, NewVoice, Stage, TakeReview
 from .take_desk import TakeDesk
 from .take_recorder import TakeRecorder
 
 TICK = 1 / 20
-
-BUTTONS = (
-    ("record", "● Record", "^r"),
-    ("stop", "■ Stop", "esc"),
-    ("listen", "▶ Listen", "^b"),
-    ("save", "▼ Save voice", "^s"),
-    ("back", "Back", "esc"),
-)
-
-ALLOWED = {
-    Stage.IDLE: ("record", "back"),
-    Stage.COUNTING: ("stop",),
-    Stage.RECORDING: ("stop",),
-    Stage.KEEPING: (),
-    Stage.CHECKING: ("back",),
-    Stage.REVIEW: ("record", "listen", "save", "back"),
-    Stage.CLONING: ("stop",),
-}
 
 
 class RecordScreen(AppScreen[NewVoice | None]):
@@ -196,12 +179,18 @@ class RecordScreen(AppScreen[NewVoice | None]):
         if self._ticking:
             moving = self.stage in (Stage.COUNTING, Stage.RECORDING) or self.review.replay is not None
             self._ticking.resume() if moving else self._ticking.pause()
+        lights = lit(self.stage, self.review.replay is not None)
+        self.query_one("#cue").set_class("record" in lights, "-recording")
+        self.transport.light(**lights)
 
     def cue(self, text: str) -> None:
         self.query_one("#cue", Label).update(text)
 
     def verdict(self, text: str) -> None:
-        self.query_one("#verdict", Label).update(text)
+        label = self.query_one("#verdict", Label)
+        label.update(text)
+        label.set_class("✓" in text, "-done")
+        label.set_class(text.startswith("!"), "-failed")
 
     # what the user asks for
 
