@@ -82,6 +82,8 @@ class Chat:
                 keep_going=keep_going,
             ):
                 said.append(part.text)
+                while spoken.full and keep_going():
+                    yield Aside(_nobody, 0.05)
                 self._speak(reader.write(part.text), spoken, turns)
                 yield part
                 if not turns.goes_on():
