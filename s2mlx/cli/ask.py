@@ -165,7 +165,7 @@ class _Speaker:
         self._tts, self._chat, self._voices, self._options = tts, chat, voices, options
         self._output, self._play, self._device, self._console = output, play, device, console
         self._shown_on = sys.stderr if output == "-" else sys.stdout
-        self._cut = False
+        self._cut = self._stopped = False
 
     def answer(self, question: str, goes_on: bool) -> None:
         """goes_on: an interrupt, or an answer that cannot be spoken, is not the end."""
@@ -174,6 +174,7 @@ class _Speaker:
         from . import delivery
 
         spoken, cancel = SpeechInput(patience=PATIENCE), threading.Event()
+        self._cut = self._stopped = False
         job = delivery.Delivery(self._tts, spoken, self._voices, self._options, self._console)
         if self._output:
             job.write_audio(self._output, False)
@@ -198,7 +199,7 @@ class _Speaker:
             cancel.set()
             shown.join()
             self._console.live = live
-        if self._cut:
+        if self._cut and not self._stopped:
             self._console.note("the answer was cut short: --max-tokens allows longer ones")
 
     def _deliver(self, job: Delivery, goes_on: bool) -> None:
@@ -207,6 +208,7 @@ class _Speaker:
         except KeyboardInterrupt:
             if not (goes_on and stopped_a_part()):
                 raise
+            self._stopped = True
         except UsageError as fault:
             if job.tally.frames:
                 raise

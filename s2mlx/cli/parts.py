@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterable
 
 import regex
 
 from ..errors import UsageError
-from ..text import clean_text, has_words
+from ..text import MarkdownReader, clean_text, has_words
 from . import paths
 
 PARAGRAPH, CHAPTER = "paragraph", "chapter"
@@ -25,13 +26,20 @@ _HEADING = regex.compile(
 )
 
 
-def split_text(text: str, how: str | None) -> list[tuple[int, int]]:
+def read_chapters(text: str) -> tuple[str, list[int]]:
+    """The words of a text in Markdown, and where in them its chapters begin."""
+    reader = MarkdownReader()
+    words = reader.write(text) + reader.close()
+    return words, reader.chapters
+
+
+def split_text(text: str, how: str | None, chapters: Iterable[int] = ()) -> list[tuple[int, int]]:
     """[begin, end) of each part; together they are the text. One without words goes with the next, the last with the
-    one before. how: PARAGRAPH, CHAPTER or None for the whole."""
+    one before. how: PARAGRAPH, CHAPTER or None for the whole. chapters: places where some begin without a sign."""
     if how == PARAGRAPH:
         places = [found.end() for found in _EMPTY_LINE.finditer(text)]
     elif how == CHAPTER:
-        places = [found.start() for found in _HEADING.finditer(text)]
+        places = sorted({*(found.start() for found in _HEADING.finditer(text)), *chapters})
     else:
         places = []
     parts: list[tuple[int, int]] = []

@@ -133,7 +133,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     if args.text and "file" in args.given:
         raise UsageError("TEXT and -f exclude each other")
-    text = read_text(args.text, args.file, args.patience, args.markdown, bool(args.split or args.resume))
+    by_chapter = args.markdown and args.split == parts.CHAPTER  # whose signs are not read aloud
+    text = read_text(
+        args.text, args.file, args.patience, args.markdown and not by_chapter, bool(args.split or args.resume)
+    )
+    text, chapters = parts.read_chapters(text) if by_chapter and isinstance(text, str) else (text, [])
     options = knobs.options(args)
     play = _check_outputs(args)
     clips = references.check(args, console)
@@ -182,7 +186,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 )
 
         if isinstance(text, str) and args.output and not paths.is_stream(args.output):
-            Series(args, tts, text, voices, options, console).run(prepare, done)
+            Series(args, tts, text, voices, options, console, chapters).run(prepare, done)
         else:
             job = Delivery(tts, text, voices, options, console)
             prepare(job)

@@ -6,7 +6,7 @@ import argparse
 import hashlib
 import os
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,8 @@ _LONGEST = 7 * 24 * 3600.0  # seconds of an unfinished file that is gone on with
 
 
 class Series:
-    """speakers: how each part is delivered is set up by `prepare(job)`, before its file is added; `done(job)` is called
-    when it is there."""
+    """chapters: as for `split_text`. How each part is delivered is set up by `prepare(job)`, before its file is added;
+    `done(job)` is called when it is there."""
 
     def __init__(
         self,
@@ -41,9 +41,10 @@ class Series:
         voices: list[Voice],
         options: Options,
         console: Console,
+        chapters: Iterable[int] = (),
     ):
         self._args, self._tts, self._text, self._voices, self._console = args, tts, text, voices, console
-        self._parts = split_text(text, args.split)
+        self._parts = split_text(text, args.split, chapters)
         self._progress = RunProgress(args.output, self._run_of(options))
         self._given, self._resumed = bool(voices), args.resume
         self._resumable = not (args.codes or args.raw or args.trim or args.normalize)

@@ -72,7 +72,8 @@ _WORDLIKE = regex.compile(r"[\p{L}\p{M}\p{N}]")
 class MarkdownReader:
     """Takes Markdown as it is written, gives back the words to speak: the same for the same text, however it is cut.
 
-    thinking: the text begins within a thought, which the prompt has opened.
+    thinking: the text begins within a thought, which the prompt has opened. chapters: where in the words the headings
+    of the first two ranks begin.
     """
 
     def __init__(self, thinking: bool = False):
@@ -82,6 +83,8 @@ class MarkdownReader:
         self._fence: str | None = None  # the marks that ended the block of code
         self._line_begins, self._after_blank, self._in_list, self._set_apart = True, True, False, False
         self._line_ends = 2  # how many the words so far end in
+        self._given, self._chapter = 0, False  # how many characters they are; a chapter begins here
+        self.chapters: list[int] = []
 
     def write(self, text: str) -> str:
         """More of the text. The words that are certain now."""
@@ -100,6 +103,10 @@ class MarkdownReader:
         spoken = []
         while self._at < len(self._text) and (words := self._next()) is not None:
             spoken.append(self._spaced(words))
+            self._given += len(spoken[-1])
+            if self._chapter:
+                self.chapters.append(self._given)
+                self._chapter = False
         return "".join(spoken)
 
     def _spaced(self, words: str) -> str:
@@ -186,6 +193,7 @@ class MarkdownReader:
         self._line_begins = False
         self._in_list |= kind in (_ITEM, _NUMBER)
         self._set_apart = kind is _HEADING
+        self._chapter = kind is _HEADING and self._text.count("#", self._at, end) <= 2
         return self._take(end, "\n")
 
     # -- inside a line

@@ -219,3 +219,16 @@ def test_a_signal_and_another_process_that_goes_on(tmp_path):
     assert code == 130 and "--resume goes on" in err
     code, _, err = finished(command(*argv, "--resume", fake='{"frames": 5}'))
     assert code == 0 and soundfile.info(tmp_path / "out.wav").frames == 10 * FRAME, err
+
+
+def test_the_chapters_of_markdown(run, tts, tmp_path):
+    (tmp_path / "book.md").write_text(
+        "Before.\n\n# The *first*\nOne is here.\n\n```sh\n# no chapter\n```\n\n## Second\nTwo is here.\n### Third\nNo."
+    )
+    assert run("say", "-f", "book.md", "--markdown", "--split", "chapter", "-o", "out.wav").code == 0
+    assert [call.text.split() for call in tts.calls] == [
+        ["Before."],
+        ["The", "first", "One", "is", "here."],
+        ["Second", "Two", "is", "here.", "Third", "No."],
+    ]
+    assert (tmp_path / "out-003.wav").exists() and not (tmp_path / "out-004.wav").exists()
