@@ -37,6 +37,8 @@ POST /v1/audio/speech with JSON:
                     most 10000 ms
 Other fields, instructions among them, are left aside; the header S2mlx-Ignored of the answer names them, S2mlx-Seed
 has the seed.
+WebSocket /v1/audio/speech/stream: the same fields but input, then {"text": ...} in pieces of any size, {"flush": true},
+{"done": true}; the sound comes back while the text is written, with the span of each part.
 GET /v1/models, /v1/audio/models, /v1/audio/voices, /health. A client that closes the connection ends its request.
 
 For Home Assistant: s2mlx serve --wyoming 0.0.0.0:10200, then its Wyoming integration with this machine's address. The
@@ -76,6 +78,7 @@ def configure(parser: Parser) -> None:
         action="store_true",
         help="refuse fields and names of models that mean nothing here, rather than leave them aside with a note",
     )
+    parser.option("--demo", action="store_true", help="serve a page at / where one types and hears it as it is written")
     parser.option(
         "--wyoming",
         type=_wyoming,
@@ -99,7 +102,7 @@ def run(args: argparse.Namespace, console: Console) -> int:
     if wyoming is not None:
         _need_wyoming()
         named, wyoming = wyoming[0] is not None, (wyoming[0] or args.host, wyoming[1])
-    server = Server(args.host, args.port, wyoming=wyoming, log=log, fault=fault)
+    server = Server(args.host, args.port, wyoming=wyoming, demo=args.demo, log=log, fault=fault)
     try:
         if server.wyoming is not None and key and not (named or server.wyoming.only_here):
             raise UsageError(
@@ -129,6 +132,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 console.warn("whoever reaches this machine may use the server by Wyoming, which has no key")
             server.start(service, Access(key, origins))
             print(f"serving {visible(name)} at {server.url}/v1", flush=True)
+            if args.demo:
+                print(f"a page to try it: {server.url}/", flush=True)
             if server.wyoming is not None:
                 print(f"Wyoming at {server.wyoming.url('tcp')}", flush=True)
             try:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import base64
 import hmac
 import ipaddress
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from .refused import Refused
 
+PROTOCOL = "s2mlx"  # of a WebSocket, asked for by clients that name one
+KEY_PROTOCOL = "s2mlx.key."  # with the key in base64url behind it: a page has no other place for it
 # Names that nobody can own on the internet: what asks for them came from this machine or its network.
 _LOCAL = (".localhost", ".local", ".internal", ".home.arpa")
 
@@ -34,6 +37,10 @@ class Access:
                 f"{host[:80]!r}; to use another name, start it with --api-key",
             )
 
+    @property
+    def has_key(self) -> bool:
+        return self._key is not None
+
     def check_key(self, headers: Mapping[str, str]) -> None:
         """Raises `Refused` (401)."""
         if self._key is None:
@@ -47,6 +54,18 @@ class Access:
                 headers={"WWW-Authenticate": "Bearer"},
             )
 
+    def check_socket(self, headers: Mapping[str, str], protocols: Sequence[str]) -> None:
+        """The key of a WebSocket, as of any request, or in a protocol that it asks for; and the page that opens it, to
+        which the rule of the browser does not apply that keeps others out. Raises `Refused` (401, 403)."""
+        for name in protocols:
+            if name.startswith(KEY_PROTOCOL):
+                headers = {**headers, "authorization": f"Bearer {_decoded(name.removeprefix(KEY_PROTOCOL))}"}
+        self.check_key(headers)
+        origin = headers.get("origin")
+        if origin is not None and "*" not in self.origins and origin not in self.origins:
+            if origin.partition("://")[2].lower() != headers.get("host", "").lower():
+                raise Refused(403, f"the page {origin[:80]!r} was not invited; s2mlx serve --cors says which are")
+
     def _is_local(self, host: str) -> bool:
         name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]
         name = name.lower().rstrip(".")
@@ -57,3 +76,10 @@ class Access:
         except ValueError:
             return False
         return True
+
+
+def _decoded(word: str) -> str:
+    try:
+        return base64.urlsafe_b64decode(word + "=" * (-len(word) % 4)).decode("latin-1")
+    except ValueError:
+        return ""

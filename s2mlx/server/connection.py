@@ -13,7 +13,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import h11
 from starlette.requests import ClientDisconnect
@@ -24,6 +24,9 @@ from uvicorn.protocols.http.h11_impl import STATUS_PHRASES, H11Protocol
 from uvicorn.server import ServerState
 
 from .refused import Refused, busy
+
+if TYPE_CHECKING:
+    from .socket import Socket
 
 IDLE_SECONDS = 30.0  # between requests
 HEAD_SECONDS = 10.0  # from the first byte of a head to its last
@@ -46,7 +49,7 @@ class Clients(ServerState):
     def __init__(self, most: int, log: Callable[[str], None], fault: Callable[[BaseException], None]):
         super().__init__()
         self.most, self.log, self.fault, self.stopping = most, log, fault, False
-        self.silent: dict[Connection, None] = {}
+        self.silent: dict[Connection | Socket, None] = {}
 
 
 class Connection(H11Protocol):
@@ -74,6 +77,7 @@ class Connection(H11Protocol):
         self._awaited = ""
         self._deadline: asyncio.TimerHandle | None = None
         self._stuck: asyncio.TimerHandle | None = None
+        self._upgraded = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         connection: socket.socket = transport.get_extra_info("socket")
@@ -179,6 +183,11 @@ class Connection(H11Protocol):
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.transport.abort()
 
+    def handle_websocket_upgrade(self, event: h11.Request) -> None:
+        """From here on the connection is a `Socket`'s."""
+        self._upgraded = True
+        super().handle_websocket_upgrade(event)
+
     def _leave(self) -> None:
         """End the request under way, if there is one."""
         if self._task is not None:
@@ -188,7 +197,7 @@ class Connection(H11Protocol):
         """Set the deadline for what is awaited of the client now. A byte now and then gains it nothing: the time is
         that of the whole."""
         awaited = ""
-        if not (self._answering or self.transport.is_closing()):
+        if not (self._answering or self._upgraded or self.transport.is_closing()):
             awaited = "head" if self.conn.trailing_data[0] else "request"
         if awaited != self._awaited:
             self._awaited = awaited
@@ -264,6 +273,9 @@ class LeaveTaking(asyncio.Transport):
 
     def write(self, data: Any) -> None:
         self._real.write(data)
+
+    def set_protocol(self, protocol: asyncio.BaseProtocol) -> None:
+        self._real.set_protocol(protocol)
 
     def pause_reading(self) -> None:
         self._real.pause_reading()

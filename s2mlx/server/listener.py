@@ -18,6 +18,7 @@ from .addresses import Door
 from .connection import HEAD_BYTES, Clients, Connection
 from .routes import routes
 from .service import Service
+from .socket import SOCKET_BYTES, Socket
 
 if TYPE_CHECKING:
     from .wyoming import Wyoming
@@ -32,7 +33,8 @@ _JOIN_SECONDS = 0.3  # for the engine to end the frame it is at
 class Server:
     """Takes its addresses when it is made, and lets clients in from `start` until `stop`, both called by any thread.
 
-    host, port: where; port 0 takes a free one. wyoming: host and port where it speaks Wyoming too. log(text) hears of
+    host, port: where; port 0 takes a free one. wyoming: host and port where it speaks Wyoming too.
+    demo: with a page at / to try it. log(text) hears of
     requests, fault(exception) of faults of ours. Raises `S2Error` when an address cannot be had.
 
     address, url: where this machine reaches it; only_here: nobody else does. wyoming: the same of the other one.
@@ -44,10 +46,11 @@ class Server:
         port: int,
         *,
         wyoming: tuple[str, int] | None = None,
+        demo: bool = False,
         log: Callable[[str], None] = lambda text: None,
         fault: Callable[[BaseException], None] = lambda fault: None,
     ):
-        self.log, self.fault = log, fault
+        self.log, self.fault, self._demo = log, fault, demo
         self._door = Door(host, port)
         try:
             self.wyoming = None if wyoming is None else Door(*wyoming, option="--wyoming")
@@ -66,9 +69,12 @@ class Server:
         """From now on clients that have `access` are answered by `service`. Returns at once."""
         self._service = service
         config = uvicorn.Config(
-            routes(service, access, self.log, self.fault),
+            routes(service, access, self.log, self.fault, self._demo),
             http=Connection,
-            ws="none",
+            ws=Socket,
+            ws_max_size=SOCKET_BYTES,
+            ws_ping_interval=None,  # who does not read is let go by deadlines, who waits for more text is not
+            ws_per_message_deflate=False,
             lifespan="off",
             interface="asgi3",
             log_config=None,

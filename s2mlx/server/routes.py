@@ -14,30 +14,37 @@ from starlette.middleware import Middleware
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ..errors import S2Error
 from .access import Access
 from .connection import BrokenOff
+from .demo import demo_page
+from .live_speech import LiveSpeech
 from .refused import Refused
 from .service import Service
 from .speech import Speech, paced
 from .speech_request import SpeechRequest
 
 SPEECH, MODELS, VOICES, HEALTH = "/v1/audio/speech", "/v1/models", "/v1/audio/voices", "/health"
-AUDIO_MODELS = "/v1/audio/models"
+AUDIO_MODELS, LIVE = "/v1/audio/models", "/v1/audio/speech/stream"
 BODY_BYTES = 256 * 1024  # every character of the longest input may be escaped, twelve bytes for an emoji
 BODY_SECONDS = 30.0
+_OPEN = {HEALTH, "/"}  # without the key: the page of the demo asks for it
 _END = {"Connection": "close"}
 _EXPOSED = ("S2mlx-Seed", "S2mlx-Ignored", "Retry-After")
 _STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # nobody between is to keep or collect it
 
 
 def routes(
-    service: Service, access: Access, log: Callable[[str], None], fault: Callable[[BaseException], None]
+    service: Service,
+    access: Access,
+    log: Callable[[str], None],
+    fault: Callable[[BaseException], None],
+    demo: bool = False,
 ) -> ASGIApp:
-    """The server as an ASGI application. log, fault: as of `Service` and `Server`."""
+    """The server as an ASGI application. log, fault: as of `Service` and `Server`. demo: with a page to try it."""
 
     def answer(refused: Refused) -> Response:
         log(f"refused ({refused.status}): {refused}")
@@ -75,6 +82,9 @@ def routes(
     return Starlette(
         routes=[
             Route(SPEECH, _SpeechEndpoint(service, log), methods=["POST", "OPTIONS"]),
+            WebSocketRoute(LIVE, LiveSpeech(service, log, fault)),
+            Route(LIVE, _only_socket, methods=["GET", "POST"]),
+            *([Route("/", demo_page, methods=["GET", "HEAD"])] if demo else []),
             *(Route(path, _or_options(get), methods=["GET", "HEAD", "OPTIONS"]) for path, get in gets.items()),
         ],
         middleware=before,
@@ -138,9 +148,13 @@ class _Gate:
             self._access.check_host(headers)
             # Of an absolute target, which proxies send, the path in it; and clients end a base URL with a slash.
             path = re.sub(r"^https?://[^/]*", "", scope["path"], flags=re.IGNORECASE).rstrip("/") or "/"
-            if path != HEALTH and scope["method"] != "OPTIONS":
+            if path not in _OPEN and scope["method"] != "OPTIONS":
                 self._access.check_key(headers)
             scope = {**scope, "path": path}
+        elif scope["type"] == "websocket":
+            headers = Headers(scope=scope)
+            self._access.check_host(headers)
+            self._access.check_socket(headers, scope["subprotocols"])
         await self._app(scope, receive, send)
 
 
@@ -151,6 +165,10 @@ def _or_options(get: Callable[[Request], Response]) -> Callable[[Request], Respo
         return _takes("GET, HEAD, OPTIONS") if request.method == "OPTIONS" else get(request)
 
     return endpoint
+
+
+def _only_socket(request: Request) -> Response:
+    raise Refused(426, f"{LIVE} is a WebSocket", headers={"Upgrade": "websocket"})
 
 
 def _takes(methods: str) -> Response:

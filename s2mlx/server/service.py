@@ -19,7 +19,7 @@ from ..text import notes
 from ..voices import Voice, VoiceLibrary, printable
 from .refused import Refused, busy
 from .speech import Speech, refusal
-from .speech_request import SpeechRequest, parse_speech
+from .speech_request import SpeechRequest, parse_manner, parse_speech
 from .voices import Voices
 
 _MOST_NOTES = 100
@@ -104,15 +104,25 @@ class Service:
     def wanted(self, body: bytes) -> SpeechRequest:
         """The request in a JSON body. Raises `Refused`."""
         request = parse_speech(body, strict=self._strict)
-        for name in request.ignored:
-            self._note(f"a client's field {printable(name[:80])!r} means nothing here and was left aside")
+        self._note_ignored(request)
         for line in notes(request.text, self._tts.config):
             self._note(printable(line))
         return request
 
+    def wanted_of(self, fields: dict[str, Any]) -> SpeechRequest:
+        """How to speak a text that comes later, of the fields that say so. Raises `Refused`."""
+        request = parse_manner(fields, strict=self._strict)
+        self._note_ignored(request)
+        return request
+
+    def _note_ignored(self, request: SpeechRequest) -> None:
+        for name in request.ignored:
+            self._note(f"a client's field {printable(name[:80])!r} means nothing here and was left aside")
+
     async def speak(self, request: SpeechRequest, text: SpeechInput | None = None) -> Speech:
         """Returns when there is sound, or raises `Refused` with why there is none. To be closed; one that is cancelled
-        here is. text: in the place of the request's, still being written."""
+        here is. text: in the place of the request's, one that is still being written; while it waits for more, others
+        are served."""
         self._check_model(request.model)
         cancel = threading.Event()
         try:

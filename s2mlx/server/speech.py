@@ -9,7 +9,7 @@ import math
 import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import GenerationError, S2Error, UsageError, VoiceError
 from ..results import CANCELLED, LENGTH, AudioChunk, Stats
@@ -26,6 +26,7 @@ MOST_WAITING = 180.0  # seconds of sound that a slow client leaves here, 32 MB, 
 PATIENCE = 30.0
 _SLICE = 48 * 1024  # bytes
 _DRY = 1.0  # seconds that a player may be behind
+_T = TypeVar("_T")
 
 
 class Speech:
@@ -85,8 +86,6 @@ class Speech:
         pieces = self._pieces()
         async for data in self._as_events(pieces) if self._events else pieces:
             yield data
-        if self._cut:
-            self._log("the limit of frames, not the model, ended the speech of a request; max_frames raises it")
 
     def close(self) -> None:
         if not self._ahead.ended:
@@ -96,17 +95,26 @@ class Speech:
         """Wait, so long at most, until no thread works for it any more."""
         self._ahead.join(seconds)
 
-    async def _pieces(self) -> AsyncIterator[bytes]:
-        """Encoding, which may take a while, is done beside the loop."""
+    async def parts(self) -> AsyncGenerator[tuple[AudioChunk | None, bytes], None]:
+        """The bytes, each with the chunk that it is of, which may be the end of several; the last, of which bytes may be
+        left, with None. Encoding, which may take a while, is done beside the loop."""
         async for chunk in self._chunks():
             # a player that ran dry while text was waited for goes on with this piece
             self._began = max(self._began, time.monotonic() - self.seconds - _DRY)
             self._samples += len(chunk.samples)
             self._spoken += chunk.frames * self._frame_samples
-            for data in _slices(await asyncio.to_thread(self._encoder.add, chunk.samples)):
-                yield data
+            encoded = await asyncio.to_thread(self._encoder.add, chunk.samples)
+            for data in _slices(encoded) if encoded else (b"",):
+                yield chunk, data
         for data in _slices(await asyncio.to_thread(self._encoder.end)):
-            yield data
+            yield None, data
+        if self._cut:
+            self._log("the limit of frames, not the model, ended the speech of a request; max_frames raises it")
+
+    async def _pieces(self) -> AsyncIterator[bytes]:
+        async for _, data in self.parts():
+            if data:
+                yield data
 
     async def _chunks(self) -> AsyncIterator[AudioChunk]:
         if self._first is not None:
@@ -141,12 +149,17 @@ class Speech:
         return waiting + min(self.seconds - (time.monotonic() - self._began), 60.0)
 
 
-async def paced(speech: Speech) -> AsyncGenerator[bytes, None]:
+def paced(speech: Speech) -> AsyncGenerator[bytes, None]:
     """The bytes of a speech; `TimeoutError` for a reader that is too slow for it."""
+    return in_time(speech, aiter(speech))
+
+
+async def in_time(speech: Speech, items: AsyncIterator[_T]) -> AsyncGenerator[_T, None]:
+    """The same of anything that is made of a speech."""
     blocked = 0.0
-    async for data in speech:
+    async for item in items:
         before = time.monotonic()
-        yield data  # comes back when the client has taken nearly all
+        yield item  # comes back when the client has taken nearly all
         blocked += time.monotonic() - before
         if blocked > PATIENCE + 2 * speech.pace:
             raise TimeoutError

@@ -41,12 +41,17 @@ class SpeechRequest:
 
 def parse_speech(body: bytes, *, strict: bool = False) -> SpeechRequest:
     """The request in a JSON body; strict: refuse what would be ignored. Raises `Refused` (400)."""
-    fields = {name: value for name, value in _object(body).items() if value is not None}
+    fields = parse_object(body)
+    return replace(parse_manner(fields, strict=strict), text=_text(fields))
+
+
+def parse_manner(fields: Fields, *, strict: bool = False) -> SpeechRequest:
+    """What the fields say but the text, which is empty. Raises `Refused` (400)."""
     ignored = tuple(name for name in fields if name not in _FIELDS and (name, fields[name]) != ("instructions", ""))
     if strict and ignored:
         raise _wrong(ignored[0], _why_not(ignored[0]))
     return SpeechRequest(
-        text=_text(fields),
+        text="",
         model=_string(fields, "model"),
         voice=_voice(fields),
         format=_choice(fields, "response_format", STREAMABLE, "mp3"),
@@ -61,18 +66,29 @@ def plain_speech(text: str, voice: str | None) -> SpeechRequest:
     return SpeechRequest(text=_text({"input": text}), voice=_voice({"voice": voice}), format="bare")
 
 
-def _object(body: bytes) -> Fields:
+def piece_of_text(fields: Fields) -> str:
+    """The field `text`, which may end, or begin, with half of a surrogate pair. Raises `Refused` (400)."""
+    piece = fields["text"]
+    if not isinstance(piece, str):
+        raise _wrong("text", "text must be a string")
+    if "\0" in piece:
+        raise _wrong("text", "text holds a NUL character (\\u0000)")
+    return piece
+
+
+def parse_object(body: bytes, what: str = "the body") -> Fields:
+    """A JSON object, without the fields that are null. what: it is called in errors. Raises `Refused` (400)."""
     try:
         value = json.loads(body.decode("utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError as fault:
-        raise Refused(400, f"the body is not UTF-8 (byte {fault.start})") from None
+        raise Refused(400, f"{what} is not UTF-8 (byte {fault.start})") from None
     except RecursionError:
-        raise Refused(400, "the body is not usable JSON: it is nested too deeply") from None
+        raise Refused(400, f"{what} is not usable JSON: it is nested too deeply") from None
     except ValueError as fault:  # JSONDecodeError is one; so is a number of thousands of digits
-        raise Refused(400, f"the body is not valid JSON: {fault}") from None
+        raise Refused(400, f"{what} is not valid JSON: {fault}") from None
     if not isinstance(value, dict):
-        raise Refused(400, 'the body must be a JSON object such as {"input": "Hello.", "voice": "alloy"}')
-    return cast(Fields, value)
+        raise Refused(400, what + ' must be a JSON object such as {"input": "Hello.", "voice": "alloy"}')
+    return {name: given for name, given in cast(Fields, value).items() if given is not None}
 
 
 def _no_constant(word: str) -> NoReturn:
