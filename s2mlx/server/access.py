@@ -62,9 +62,9 @@ class Access:
                 headers = {**headers, "authorization": f"Bearer {_decoded(name.removeprefix(KEY_PROTOCOL))}"}
         self.check_key(headers)
         origin = headers.get("origin")
-        if origin is not None and "*" not in self.origins and origin not in self.origins:
-            if origin.partition("://")[2].lower() != headers.get("host", "").lower():
-                raise Refused(403, f"the page {origin[:80]!r} was not invited; s2mlx serve --cors says which are")
+        own = origin is None or origin.partition("://")[2].lower() == headers.get("host", "").lower()
+        if not (own or "*" in self.origins or origin in self.origins):
+            raise Refused(403, f"the page {str(origin)[:80]!r} was not invited; s2mlx serve --cors says which are")
 
     def _is_local(self, host: str) -> bool:
         name = host.rpartition("]")[0].removeprefix("[") if host.startswith("[") else host.partition(":")[0]

@@ -79,7 +79,7 @@ class _Talk:
         manner = {name: value for name, value in first.items() if name not in _WORDS}
         wanted = self._service.wanted_of(manner)
         if wanted.events:
-            raise Refused(400, "a WebSocket has no events besides its own: leave stream_format out", param="stream_format")
+            raise Refused(400, "a WebSocket has events of its own: leave stream_format out", param="stream_format")
         text = SpeechInput()
         with self._service.place(), text:
             reader = asyncio.create_task(self._read(first, text), name="s2mlx-live-text")
@@ -150,7 +150,8 @@ class _Talk:
                     tally.add(of)
                 if data:
                     await _send(self._socket.send_bytes(data))
-        await self._send_json({"type": "done", "seconds": round(tally.seconds, 3), "finish_reason": tally.finish_reason})
+        end = {"seconds": round(tally.seconds, 3), "finish_reason": tally.finish_reason}
+        await self._send_json({"type": "done", **end})
 
     async def _hear(self, seconds: float) -> Fields:
         async with asyncio.timeout(seconds):

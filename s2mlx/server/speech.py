@@ -96,8 +96,8 @@ class Speech:
         self._ahead.join(seconds)
 
     async def parts(self) -> AsyncGenerator[tuple[AudioChunk | None, bytes], None]:
-        """The bytes, each with the chunk that it is of, which may be the end of several; the last, of which bytes may be
-        left, with None. Encoding, which may take a while, is done beside the loop."""
+        """The bytes, each with the chunk that it is of; what the encoder has left at the end, with None. Encoding,
+        which may take a while, is done beside the loop."""
         async for chunk in self._chunks():
             # a player that ran dry while text was waited for goes on with this piece
             self._began = max(self._began, time.monotonic() - self.seconds - _DRY)

@@ -1,4 +1,4 @@
-"""A real browser without a window, told what to do over its debugging protocol. Skips where no Chromium is installed."""
+"""A real browser without a window, told what to do over its debugging protocol. Skips without Chromium."""
 
 import json
 import shutil

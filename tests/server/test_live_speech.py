@@ -2,10 +2,13 @@
 
 import base64
 import json
+import re
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+import soundfile
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect as open_socket
 
@@ -237,6 +240,14 @@ def test_the_sound_is_that_of_the_model(server, tts):
     with Talk(server) as talk:
         _, sound = talk.say(text="Hello.", done=True, response_format="wav").until("done")
     np.testing.assert_allclose(np.frombuffer(sound[44:], "<i2") / 32767, tts.sound(4), atol=1e-4)
+
+
+def test_the_program_of_the_paper(server, tmp_path, monkeypatch):
+    paper = Path(live_speech.__file__).with_name("README.md").read_text()
+    (program,) = re.findall(r"```py\n(.*?)```", paper, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(program.replace("127.0.0.1:8000", "{}:{}".format(*server.address[:2])), {})
+    assert soundfile.info("out.mp3").duration == pytest.approx(SECONDS, abs=0.1)
 
 
 def _until(done):
