@@ -53,7 +53,7 @@ class Socket(WSProtocol):
     def shutdown(self) -> None:
         super().shutdown()
         self._leave()
-        self.loop.call_later(STOP_SECONDS, self.transport.abort)  # type: ignore[attr-defined]  # a LeaveTaking
+        self.loop.call_later(STOP_SECONDS, self.transport.abort)
 
     def _leave(self) -> None:
         if self._answer is not None:
