@@ -415,3 +415,22 @@ def test_what_is_no_number_is_not_played(value):
     player.finish()
     run(player, world)
     assert player.done and gaps_and_loss(system.speaker.heard(), samples) == (0, True)
+
+
+@pytest.mark.parametrize("block", [100, 1024, 4096])
+@pytest.mark.parametrize("rest", [0.2, 5.0], ids=["goes on in time", "goes on after its end"])
+def test_speech_whose_text_is_still_written_rests_without_a_gap(rest, block):
+    """`finish` behind each pass: what comes later goes on with it or begins anew, and nothing is counted as a gap."""
+    world, samples = World(), speech(4)
+    system = System(world, block)
+    player = playback(system, RATE)
+    player.begin(0.5, expected_seconds=2)
+    half = len(samples) // 2
+    end = produce(world, player, samples[:half], even(half, 8192), 0.5, RATE)
+    produce(world, player, samples[half:], even(half, 8192), 0.5, RATE, start=end + rest)
+    run(player, world)
+    world.advance(max(world.now, end + rest + 0.01))
+    run(player, world)
+    assert player.done and player.underruns == 0
+    heard = system.speaker.heard()
+    assert np.array_equal(heard[heard != 0], samples)

@@ -6,13 +6,16 @@ import random
 
 import pytest
 import regex
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
-from s2mlx.text import estimate_seconds, split_passes
+from s2mlx.text import clean_text, estimate_seconds, split_passes
 from s2mlx.text.arriving import ArrivingText, Haste
 from s2mlx.text.controls import clean_with_places
 from s2mlx.text.marks import TAG
 from s2mlx.text.settled import ends_here, settled_sentences
-from tests.text.corpus import SENTENCES
+from tests.text.corpus import ANY_TEXT, SENTENCES
+from tests.text.test_controls import ANY
 
 CORPUS = [text.replace("‖", "") for texts in SENTENCES.values() for text in texts]
 ODD = [
@@ -75,6 +78,36 @@ def test_random_cuts_of_200_texts_give_the_spans_of_the_whole():
         assert spans == whole(text, limit), (seed, text)
         soon += early
     assert soon > 500
+
+
+STRANGE = st.lists(ANY_TEXT | ANY, min_size=1, max_size=4).map("".join).filter(bool)
+
+
+@given(STRANGE, st.sampled_from([0.3, 5.0, 30.0]), st.randoms(use_true_random=False))
+@example("0\x98\x08", 0.3, random.Random(0))  # a backspace behind what was held back
+@settings(max_examples=150, deadline=None)
+def test_of_any_text_too(text, limit, draw):
+    assert in_pieces(cut(text, draw), limit)[0] == whole(text, limit)
+
+
+@given(STRANGE, st.sampled_from([0.3, 5.0, 30.0]), st.randoms(use_true_random=False))
+@settings(max_examples=150, deadline=None)
+def test_whatever_the_hurry_the_spans_follow_each_other_to_the_end(text, limit, draw):
+    arriving, said = ArrivingText(limit), []
+    for piece in cut(text, draw):
+        arriving.add(piece)
+        if draw.random() < 0.1:
+            arriving.flush()
+        if draw.random() < 0.3:
+            said += arriving.certain()
+        while draw.random() < 0.6 and (one := arriving.early(draw.choice(list(Haste)))):
+            said.append(one)
+    arriving.end()
+    while not arriving.finished:
+        said += arriving.certain()
+    ends = [0, *(span.end for span, _ in said)]
+    assert [span.begin for span, _ in said] == ends[:-1]
+    assert not clean_text(text[ends[-1] :]) or "\b" in text
 
 
 def test_a_book_is_planned_as_it_comes():
@@ -157,10 +190,10 @@ def test_what_a_pause_of_the_writer_makes_good_enough(text, line, clause):
 
 
 def test_a_sentence_longer_than_a_pass_does_not_wait_for_its_end():
-    pieces = early(["many words follow each other here "] * 60, Haste.SENTENCE, 5.0)
+    pieces = early(["many words follow each other here "] * 40, Haste.SENTENCE, 5.0)
     assert len(pieces) > 10 and all(estimate_seconds(piece) < 7 for piece in pieces)
     assert all(piece.endswith(" ") for piece in pieces)
-    assert len(early(["x" * 5000], Haste.SENTENCE, 5.0)) > 10
+    assert len(early(["x" * 2000], Haste.SENTENCE, 5.0)) > 10
 
 
 def test_the_speaker_goes_on_behind_a_cut():
