@@ -8,14 +8,14 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from ..errors import EarError, UsageError
+from ..errors import AudioError, EarError, UsageError
 from .parser import Parser
 from .terminal import Console
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..listen import Ear
+    from ..listen import Ear, Heard
 
     Clip = tuple[np.ndarray, float]  # samples float32 [n] and their rate
 
@@ -52,19 +52,26 @@ def ear(args: argparse.Namespace, console: Console, language: str | None = None)
 def words_of(clips: list[tuple[str, Clip]], option: str, args: argparse.Namespace, console: Console) -> list[str]:
     """The words of each clip, given with what it is called. Raises `UsageError` where they cannot be heard, or are
     refused; option: what gives them instead."""
-    from ..listen import hear_clip, unsure
+    from ..listen import hear_clip
 
     if not clips:
         return []
     try:
         with ear(args, console) as listener:
-            heard = [hear_clip(listener, *clip, os.path.basename(path)) for path, clip in clips]
+            heard = [(path, hear_clip(listener, *clip, os.path.basename(path))) for path, clip in clips]
     except EarError as fault:
         raise UsageError(
             f"give the words spoken in {clips[0][0]} with {option}; they were not heard: {fault}"
         ) from fault
+    return _confirmed(heard, option, args, console)
+
+
+def _confirmed(heard: list[tuple[str, Heard]], option: str, args: argparse.Namespace, console: Console) -> list[str]:
+    """Words as they were heard, or as a person corrects them."""
+    from ..listen import unsure
+
     found = []
-    for (path, _), each in zip(clips, heard):
+    for path, each in heard:
         if doubt := unsure(each):
             console.warn(f"{path}: {doubt}")
         if args.yes or not console.interactive:
@@ -77,6 +84,35 @@ def words_of(clips: list[tuple[str, Clip]], option: str, args: argparse.Namespac
             raise UsageError(f"give the words spoken in {path} with {option}")
         found.append(words)
     return found
+
+
+def pick(path: str, args: argparse.Namespace, console: Console) -> tuple[Clip, str]:
+    """The best part of a long recording and its words: shown, and confirmed on a terminal. Raises `UsageError` where
+    nobody can listen, `AudioError` where no part will do."""
+    from ..audio import read_sound
+    from ..listen import pick
+    from .terminal import seconds
+
+    samples, rate = read_sound(path)
+    try:
+        with ear(args, console) as listener:
+            console.progress(f"looking for the best part of {seconds(len(samples) / rate)} ...")
+            picked = pick(listener, samples, round(rate))
+    except EarError as fault:
+        raise UsageError(f"--pick listens to the recording, and cannot: {fault}") from fault
+    except AudioError as fault:
+        raise AudioError(f"{path}: {fault}; cut a clip of 5 to 30 s yourself") from fault
+    long = seconds(picked.end - picked.begin)
+    console.note(f"picked {long} of {os.path.basename(path)}, from {_time(picked.begin)} to {_time(picked.end)}")
+    for problem in picked.problems:
+        console.warn(f"{path}: the best part is not perfect: {problem}")
+    [text] = _confirmed([(path, picked.heard)], "--clip, cut by yourself, and --text", args, console)
+    return (picked.samples, round(rate)), text
+
+
+def _time(at: float) -> str:
+    """Where a player finds it: 2:05.3."""
+    return f"{int(at) // 60}:{at % 60:04.1f}"
 
 
 def check_words(path: str, clip: Clip, text: str, args: argparse.Namespace, console: Console) -> None:

@@ -36,6 +36,11 @@ def configure(parser: Parser) -> None:
     add.option("--clip", metavar="CLIP", help="a recording of 5-30 s")
     add.option("--text", type=words, metavar="TEXT", help="the words spoken in it; default: they are heard")
     listening.add_options(add, lambda args: args.clip is not None, "a clip to hear: --clip CLIP")
+    add.option(
+        "--pick",
+        action="store_true",
+        help="CLIP is long: find 10 to 15 s of one voice and whole sentences in it, and hear its words",
+    )
     add.option("--force", action="store_true", help="replace a voice of that name")
     model.add_options(add)
     model.add_manners(add)
@@ -165,12 +170,12 @@ def _add(args: argparse.Namespace, console: Console) -> int:
     name = free_name(library, args.name, args.force)
     if args.text is not None:
         references.check_transcript(args.text, "--text")
-    clip = references.read_clip(args.clip, args.text, console)
-    if args.text is None:
-        [text] = listening.words_of([(args.clip, clip)], "--text", args, console)
+    if args.pick:
+        if args.text is not None:
+            raise UsageError("--pick takes the words of the part that it finds; leave --text out")
+        clip, text = listening.pick(args.clip, args, console)
     else:
-        text = args.text
-        listening.check_words(args.clip, clip, text, args, console)
+        clip, text = _clip_and_words(args, console)
 
     from ..audio import resample
 
@@ -186,6 +191,16 @@ def _add(args: argparse.Namespace, console: Console) -> int:
         console.progress("encoding the clip ...")
         save(library, name, tts.clone(clip, text, name=name), clip, args.force, console)
     return 0
+
+
+def _clip_and_words(args: argparse.Namespace, console: Console) -> tuple[references.Clip, str]:
+    """The clip of --clip with its words, given and checked, or heard."""
+    clip = references.read_clip(args.clip, args.text, console)
+    if args.text is None:
+        [text] = listening.words_of([(args.clip, clip)], "--text", args, console)
+        return clip, text
+    listening.check_words(args.clip, clip, args.text, args, console)
+    return clip, args.text
 
 
 def save(

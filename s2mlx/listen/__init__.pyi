@@ -14,6 +14,8 @@ from .ears import check_ear as check_ear
 from .ears import find_ear as find_ear
 from .heard import Heard as Heard
 from .heard import HeardWord as HeardWord
+from .picking import Picked as Picked
+from .picking import pick as pick
 from .transcript import doubts as doubts
 from .transcript import hear_clip as hear_clip
 from .transcript import unsure as unsure

@@ -115,6 +115,26 @@ def test_options_of_listening_need_a_clip(run, tts, ear):
     assert result.code == 2 and "no recognizer is called bat" in result.error
 
 
+def test_pick_takes_a_part_and_its_words(run, tts, ear, monkeypatch, tmp_path):
+    from ..listen.test_picking import RATE, hum, noise, still
+
+    long = np.concatenate([noise(30), still(1), hum(110, 12), still(1), noise(30)])
+    soundfile.write(tmp_path / "long.wav", long, RATE)
+    add = ("voice", "add", "anna", "--clip", "long.wav", "--force")
+    assert "at most 60" in run(*add, stdin=b"").error
+    assert "leave --text out" in run(*add, "--pick", "--text", "x", stdin=b"").error
+    result = run(*add, "--pick", stdin=b"")
+    assert result.code == 0 and "of long.wav, from 0:30." in result.err and WORDS in result.err
+    [(samples, rate)] = [each.clip for each in tts.cloned]
+    assert 11.5 < len(samples) / rate < 13 and tts.cloned[0].words == WORDS
+    monkeypatch.setenv("S2MLX_EAR", "off")
+    assert "--pick listens to the recording, and cannot" in run(*add, "--pick", stdin=b"").error
+    soundfile.write(tmp_path / "noise.wav", noise(30), RATE)
+    monkeypatch.delenv("S2MLX_EAR")
+    failed = run("voice", "add", "anna", "--clip", "noise.wav", "--pick", "--force", stdin=b"")
+    assert failed.code == 1 and "noise.wav: no part of it" in failed.error
+
+
 def answered(run, monkeypatch, typed, *argv):
     """Both on a terminal; what is typed comes on stdin."""
     from s2mlx.cli.terminal import Console
