@@ -1,5 +1,7 @@
-"""Recognizers that compute with MLX, where they are installed: parakeet-mlx and mlx-whisper. What they need of models is
-fetched into the Hugging Face cache with their first use."""
+"""Recognizers that compute with MLX, where they are installed: parakeet-mlx and mlx-whisper.
+
+What they need of models is fetched into the Hugging Face cache with their first use.
+"""
 
 from __future__ import annotations
 
