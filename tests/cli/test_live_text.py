@@ -1,10 +1,12 @@
 """Text that comes while it is spoken: FIFOs, pipes, a keyboard."""
 
+import json
 import os
 import pty
 import signal
 import subprocess
 import threading
+import time
 
 import pytest
 import soundfile
@@ -92,15 +94,21 @@ def test_nothing_comes(run, tts, fifo):
     assert result.code == 2 and "nothing to say" in result.error and not os.path.exists("out.wav")
 
 
-@pytest.mark.parametrize("size", [1, 5, 40])
-def test_any_writer_of_a_pipe_is_heard_whole(tmp_path, size):
-    words = b"First of all. Then the second. And the last of them."
+@pytest.mark.parametrize("pause", [0.0, 0.02], ids=["fast", "slow"])
+@pytest.mark.parametrize("size", [1, 5, 40], ids=["bytes", "tokens", "lines"])
+def test_any_writer_of_a_pipe_is_heard_whole_and_in_order(tmp_path, size, pause):
+    words = b"First of all. Then the second.\nAnd the last of them."
     process = command("say", "-o", tmp_path / "out.wav", "--json", fake="{}", stdin=subprocess.PIPE)
     for at in range(0, len(words), size):
         process.stdin.write(words[at : at + size])
         process.stdin.flush()
+        time.sleep(pause)
     code, out, err = finished(process)
-    assert code == 0 and b'"finish_reason": "stop"' in out and b"52]" in out
+    assert code == 0, err
+    found = json.loads(out)
+    spans = [one["text"] for one in found["passes"]]
+    assert [begin for begin, _ in spans] == [0, *(end for _, end in spans)][:-1] and spans[-1][1] == len(words)
+    assert soundfile.info(tmp_path / "out.wav").frames == found["frames"] * FRAME
 
 
 def test_an_interrupt_while_it_waits_for_text_keeps_what_was_spoken(tmp_path):
