@@ -38,11 +38,14 @@ step = at.step(64, 2, 1, [9], 16, True)
 parts = at.step(64, 4, 2, [40, 37], 16, True, shared=20, body=15)
 wide = at.step(192, 2, 1, [20], 32, True, at.BF16, at.BF16)
 alone = at.step(64, 2, 1, [0], 8, True, at.F32, at.F16)
-rounded = at.step(64, 2, 1, [1], 8, False, at.F32, at.BF16, size=4.0)
+rounded = at.step(64, 2, 1, [1], 8, False, at.F32, at.BF16)
 draws = [sa.case(40, s) for s in sa.SETTINGS]
 many = sa.case(4097, sa.SETTINGS[2], batch=2, spread=0.35, digits=0)
 window = Case("window", sa.sampler.draw_semantic, sa.every_place, tolerance=0)
 redrawn = Case("redrawn", sa.sampler.draw_semantic, sa.only_the_best_stays, tolerance=0)
+strict = Case(
+    "strict", sa.sampler.draw, lambda: (sa.normal(3, 40), sa.normal(3, 1) * 0 + 0.5, sa.SETTINGS[4]), tolerance=0
+)
 snake = co.conv(37, 40, 24, 7, 3, snake=True)
 plain = co.conv(11, 50, 33, 1, gamma=True, residual=True)
 gelu = co.conv(3, 64, 100, 1, activation="gelu", weight=co.mx.float16)
@@ -101,9 +104,9 @@ KERNELS = [
     *kernel(
         "qmv.metal",
         ("both teams compute the same rows", "int(lane / TEAM) * rows_each", "0", qmv(12, rows=8)),
-        ("every other unit", "unit += TEAM)", "unit += 2 * TEAM)", qmv(12)),
+        ("every other unit", "unit += TEAM)", "unit += 2 * TEAM)", qmv(12, k=1024)),
         ("half of the lanes meet", "int step = TEAM / 2;", "int step = TEAM / 4;", qmv(12)),
-        ("a simdgroup's rows overlap the next one's", "(int(group) * simdgroups + int(simdgroup)) * 2", "(int(group) * simdgroups + int(simdgroup))", qmv(12, rows=9)),
+        ("a simdgroup's rows overlap the next one's", "(int(group) * simdgroups + int(simdgroup)) * 2", "(int(group) * simdgroups + int(simdgroup))", qmv(12, rows=32)),
         ("stages beyond the row", "c < min(K, begin + CHUNK)", "c < begin + CHUNK", qmv(8, k=96)),
         ("stages twice", "c += 4 * THREADS", "c += 2 * THREADS", qmv(12, "qmv_norm", k=2560)),
         ("no squares", "squares[m] += dot(v, v);", "", qmv(12, "qmv_norm")),
@@ -138,7 +141,7 @@ KERNELS = [
         ("eps left out", "/ float(D) + eps", "/ float(D)", fast_small),
         ("gain left out", "pair[j] * g.pair[j] * scale", "pair[j] * scale", fast),
         ("rotated the other way", "p.x * r.x - p.y * r.y, p.x * r.y + p.y * r.x", "p.x * r.x + p.y * r.y, p.y * r.x - p.x * r.y", fast),
-        ("older sums keep their weight", "keep = exp(peak - higher)", "keep = 1.0f", step),
+        ("older sums keep their weight", "keep = exp(peak - higher)", "keep = 1.0f", fast),
         ("scores not scaled", "add(q.dot(k) * rsqrt(float(D)), v)", "add(q.dot(k), v)", step),
         ("lanes beyond the head", "i < D ? float2", "i >= 0 ? float2", fast_80),
         ("one pair for all", "const int i = 2 * (int(lane) + 32 * j);\n      pair", "const int i = 2 * int(lane);\n      pair", wide),
@@ -186,12 +189,12 @@ KERNELS = [
         ("newest of the window left out", "i < WINDOW; i++) repeated", "i + 1 < WINDOW; i++) repeated", window),
         ("redraw by the first top-p", "mass <= again_top_p", "mass <= top_p", draws[5]),
         ("the redraw's best entry cut away", "AGAIN && (rank == 0 || mass", "AGAIN && (mass", redrawn),
-        ("the best entry cut away", "first_keeps = rank == 0 || top_p", "first_keeps = top_p", draws[4]),
+        ("the best entry cut away", "first_keeps = rank == 0 || top_p", "first_keeps = top_p", strict),
         ("redraw by the first number", "b * uniforms_shape[1] + 1]", "b * uniforms_shape[1]]", window),
         ("the end may always come", "i == n - 1 && !may_end", "false", draws[0]),
         ("redraw at the first temperature", "again_count, again_temperature", "again_count, temperature", draws[5]),
         ("the window stands still", "window[b * WINDOW + i + 1] : token", "window[b * WINDOW + i] : token", draws[0]),
-        ("one entry too few", "rank < top_k", "rank + 1 < top_k", draws[2]),
+        ("one entry too few", "rank < top_k", "rank + 1 < top_k", draws[3]),
         ("mass of the kept ones", "exp(best.logit - peak) / total", "exp(best.logit - peak)", draws[0]),
         ("a tie goes to the later thread", "best.index % THREADS / 32", "best.index / 32", many),
         ("strictly above", "cumulative >= u * total", "cumulative > u * total", draws[0]),
