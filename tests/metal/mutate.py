@@ -96,7 +96,7 @@ def main(words: list[str]) -> int:
     for fault in faults:
         name = f"{fault.file}: {fault.name}"
         if caught(fault):
-            print(f"caught     {name}", flush=True)
+            print(f"caught     {name}" + (", though it is explained" if name in WHY else ""), flush=True)
             continue
         survivors.append(name)
         print(f"SURVIVES   {name}" + (f": {WHY[name]}" if name in WHY else ""), flush=True)

@@ -22,7 +22,7 @@ from ..finding import Finding, bad, good, note
 
 LAYERS, TYPE = 2, "q4_k_m"
 ROOM = 2 << 30  # bytes of disk that a test file and its neighbours need
-# MLX's own limits are 40 or 50 launches and megabytes a buffer, by chip; see "Command buffers" in the kernels' README
+# MLX's own limits are 40 or 50 launches and megabytes a buffer, by chip; see "Command buffers" in the bench's README
 LARGE = {"MLX_MAX_OPS_PER_BUFFER": "1000", "MLX_MAX_MB_PER_BUFFER": "400"}
 SMALL = {"MLX_MAX_OPS_PER_BUFFER": "50", "MLX_MAX_MB_PER_BUFFER": "50"}
 FAR = 0.02  # relative distance of logits; keys and values in half precision make 0.002
