@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from s2mlx.voices import VoiceLibrary
 
+LEVEL_RATE = 44100  # Hz
 BEFORE, AFTER = 0.1, 0.35  # seconds of quiet around the speech of a reference
 PAUSE = 0.1  # seconds; shorter is a part of a word
 
@@ -96,6 +97,9 @@ class LocalStudio:
         from s2mlx.audio import Recorder
 
         return Recorder(rate, device)
+
+    def open_level(self, device: str | None) -> SoundInput:
+        return self.open_input(LEVEL_RATE, device)
 
     def judge_take(self, samples: np.ndarray, rate: int) -> TakeVerdict:
         from s2mlx.audio import Take, check

@@ -188,6 +188,9 @@ class Studio(Protocol):
 
     def open_input(self, rate: int, device: str | None) -> SoundInput: ...
 
+    def open_level(self, device: str | None) -> SoundInput:
+        """A microphone whose level is looked at before a recording."""
+
     def judge_take(self, samples: np.ndarray, rate: int) -> TakeVerdict:
         """Whether a take, samples float32 [n], will do as a reference."""
 

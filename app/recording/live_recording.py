@@ -32,8 +32,16 @@ class LiveRecording:
         self._began = 0.0  # seconds of the microphone's sound at which the take begins
         self.microphone: SoundInput | None = None  # once it is open
 
-    def start(self, device: str | None, failed: Callable[[BaseException], None]) -> None:
+    def start(
+        self,
+        device: str | None,
+        failed: Callable[[BaseException], None],
+        before: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`before()` is called on the job's thread, before the device is opened."""
+
         def open_microphone(job: Job) -> SoundInput:
+            before()
             microphone = self._studio.open_input(RATE, device)
             microphone.start()
             return microphone

@@ -134,8 +134,12 @@ class RecordScreen(AppScreen[NewVoice | None]):
             self._look_at_take()
         elif self.live:
             self.action_record()
+        else:
+            self.recorder.watch()
+            self.sound_changed()
 
     def on_unmount(self) -> None:
+        self.recorder.end_watch()
         self.review.hush()
         self.desk.keep_now()
         if self.app.recordings.running:
@@ -148,6 +152,8 @@ class RecordScreen(AppScreen[NewVoice | None]):
     @on(Select.Changed, "#input")
     def _input_chosen(self) -> None:
         self.app.change(input=self.query_one(DeviceSelect).chosen)
+        if self.recorder.watching:
+            self.recorder.watch()
 
     @on(ReadingCard.LanguageChosen)
     def _language_chosen(self, event: ReadingCard.LanguageChosen) -> None:
@@ -177,7 +183,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
     def sound_changed(self) -> None:
         """The clock runs while there is something to draw."""
         if self._ticking:
-            moving = self.stage in (Stage.COUNTING, Stage.RECORDING) or self.review.replay is not None
+            moving = self.stage in (Stage.COUNTING, Stage.RECORDING) or self.review.replay or self.recorder.watching
             self._ticking.resume() if moving else self._ticking.pause()
         lights = lit(self.stage, self.review.replay is not None)
         self.query_one("#cue").set_class("record" in lights, "-recording")

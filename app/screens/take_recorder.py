@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from .. import figures
+from ..recording.level_watch import LevelWatch
 from ..recording.live_recording import LiveRecording
 from ..state.take_file import UnsavedTake
 from ..widgets.level_meter import LevelMeter
@@ -54,10 +55,24 @@ class TakeRecorder:
         self._countdown, self._until = countdown, 0.0
         self._zeros_told = False
         self.recording: LiveRecording | None = None  # the one under way
+        self._watch: LevelWatch | None = None  # before it
 
     @property
     def _app(self) -> S2App:
         return self._screen.app
+
+    def watch(self) -> None:
+        """Show the level of the chosen microphone before anything is recorded."""
+        self._watch = self._watch or LevelWatch(self._app.studio, self._app.jobs)
+        self._watch.start(self._app.settings.input, lambda error: self._board.verdict(f"! {self._app.explain(error)}"))
+
+    @property
+    def watching(self) -> bool:
+        return self._watch is not None and self._watch.on
+
+    def end_watch(self) -> None:
+        if self._watch:
+            self._watch.stop()
 
     def start(self) -> None:
         self._tell_zeros(False)
@@ -72,12 +87,16 @@ class TakeRecorder:
             file,
             lambda samples, rate: session.keep_take(samples, rate, self._words(), self._name(), file),
         )
-        self.recording.start(self._app.settings.input, self._failed)
+        self.recording.start(self._app.settings.input, self._failed, self._watch.end() if self._watch else _nothing)
         self._board.enter(Stage.COUNTING)
 
     def tick(self) -> None:
         """Look at the microphone."""
         recording = self.recording
+        if self._watch and self._board.stage is Stage.IDLE and (microphone := self._watch.look()):
+            self._meter.show(microphone.level.peak, microphone.level.rms)
+            if microphone.silent != self._zeros_told:
+                self._tell_zeros(microphone.silent)
         if recording is None or self._board.stage not in (Stage.COUNTING, Stage.RECORDING):
             return
         if microphone := recording.microphone:
@@ -151,3 +170,7 @@ class TakeRecorder:
             self.recording.drop()
         self.recording = None
         self._board.took_nothing()
+
+
+def _nothing() -> None:
+    """Nothing has to happen before."""

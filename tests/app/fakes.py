@@ -57,6 +57,7 @@ class FakeStudio:
         self.output_error: DeviceError | None = None
         self.input_error: DeviceError | None = None
         self.write_error: OSError | None = None
+        self.watched: list[FakeRecorder] = []  # microphones whose level is looked at
         self.problems: tuple[str, ...] = ()
         self.usable = True
         self.files: dict = {}
@@ -121,6 +122,12 @@ class FakeStudio:
         if self.input_error:
             raise self.input_error
         return self.microphones(rate, device)
+
+    def open_level(self, device):
+        if self.input_error:
+            raise self.input_error
+        self.watched.append(Microphones(hum(8.0), looks=0)(RATE, device))
+        return self.watched[-1]
 
     def judge_take(self, samples, rate):
         self.look(None)

@@ -287,3 +287,33 @@ async def test_a_recording_survives_the_death_of_the_process(make_app, studio, t
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
         assert app.voices.library.get("me").transcript == words
         assert app.session.unsaved_takes() == []
+
+
+async def test_the_level_is_seen_before_the_count(make_app, studio):
+    """By a microphone that is given back before the recording opens it."""
+    app = make_app(countdown=60.0)
+    async with running(app) as pilot:
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and app.screen.meter.peak > -60)
+        assert app.screen.stage == Stage.IDLE and not studio.recorders
+        await pilot.press("space")
+        await until(pilot, lambda: studio.recorders and not app.jobs.running)
+        assert [level.stopped for level in studio.watched] == [True]
+
+
+async def test_a_level_that_nobody_needs_any_more_is_given_back(make_app, studio):
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: studio.watched and not app.jobs.running)
+        await pilot.press("escape")
+        await until(pilot, lambda: studio.watched[0].stopped)
+
+
+async def test_a_microphone_that_cannot_be_opened_is_told_before_the_count(make_app, studio):
+    studio.input_error = DeviceError("another program holds it")
+    app = make_app()
+    async with running(app) as pilot:
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and "holds it" in label(app, "#verdict"))
+        assert app.screen.stage == Stage.IDLE
