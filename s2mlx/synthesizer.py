@@ -42,16 +42,24 @@ def load(
     compat: str | None = None,
     memory_limit: int | None = None,
     on_progress: Callable[[int, int], None] | None = None,
+    prefix_cache: bool = True,
 ) -> Synthesizer:
     """Open a model and return the `Synthesizer` that speaks with it.
 
     model: a GGUF file, a checkpoint folder, `owner/repo[:file]`, a known name, or None for the configured or else the
     bundled one. tokenizer: its tokenizer.json when it is not beside it. compat "s2cpp": the numerics of s2.cpp.
-    memory_limit: bytes that weights may take. on_progress(bytes read, bytes in all) is called on the model's thread;
-    what it raises ends the loading. Raises `ModelError`.
+    memory_limit: bytes that weights may take. prefix_cache: what reading a voice has computed is kept in the cache
+    folder (at most 1 GB), so that another process need not read it again; what is said is the same.
+    on_progress(bytes read, bytes in all) is called on the model's thread; what it raises ends the loading.
+    Raises `ModelError`.
     """
     return Synthesizer(
-        find_model(model), tokenizer=tokenizer, compat=compat, memory_limit=memory_limit, on_progress=on_progress
+        find_model(model),
+        tokenizer=tokenizer,
+        compat=compat,
+        memory_limit=memory_limit,
+        on_progress=on_progress,
+        prefix_cache=prefix_cache,
     )
 
 
@@ -70,13 +78,14 @@ class Synthesizer:
         compat: str | None = None,
         memory_limit: int | None = None,
         on_progress: Callable[[int, int], None] | None = None,
+        prefix_cache: bool = True,
     ):
         tokenizer = None if tokenizer is None else Path(tokenizer)
 
         def open_engine(keep_going: KeepGoing) -> Engine:
             from .request.engine import load_engine  # MLX with it
 
-            return load_engine(found.path, tokenizer, compat, memory_limit, on_progress, keep_going)
+            return load_engine(found.path, tokenizer, compat, memory_limit, on_progress, keep_going, prefix_cache)
 
         self.path, self.is_demo = found.path, found.is_demo
         self._worker = Worker()

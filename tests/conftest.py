@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,12 @@ def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     choose_device(os.environ.get("S2MLX_TEST_DEVICE", "cpu"))
+    config.own_cache = tempfile.TemporaryDirectory(prefix="s2mlx-tests-")  # nothing is kept in the developer's
+    os.environ["XDG_CACHE_HOME"] = config.own_cache.name
+
+
+def pytest_unconfigure(config):
+    config.own_cache.cleanup()
 
 
 def choose_device(name):

@@ -85,7 +85,7 @@ def _lines(f: dict) -> Iterator[tuple[str, str]]:
             yield f"graph, {path}", f"{_size(found)}, {_ms(found['host'])} of host time to build"
     yield "", f"({g['of']}); {g['synchronisations']:.1f} synchronisations a frame"
     yield "", ""
-    for name in ("cold", "warm"):
+    for name in ("cold", "kept", "warm"):
         parts = dict(f["first_audio"][name])
         total = parts.pop("total")
         yield f"first audio, {name}", f"{total:.2f} s: " + ", ".join(f"{part} {s:.2f}" for part, s in parts.items())

@@ -36,6 +36,7 @@ COMMANDS = {
     "download": "fetch a model into the shared Hugging Face cache",
     "bench": "measure a model on this machine",
     "doctor": "what works on this machine, every kernel included",
+    "cache": "prefilled voices on disk: list, clear",
     "serve": "an OpenAI-compatible speech server",
     "tui": "the terminal app",
     "completion": "completion of these words in bash, zsh or fish",

@@ -27,7 +27,7 @@ def add_name(parser: Parser) -> None:
     )
 
 
-def add_options(parser: Parser, *, compat: bool = True) -> None:
+def add_options(parser: Parser, *, compat: bool = True, prefix_cache: bool = False) -> None:
     add_name(parser)
     parser.shared("--tokenizer", metavar="PATH", help="tokenizer.json when it is not beside the model")
     parser.shared(
@@ -39,6 +39,12 @@ def add_options(parser: Parser, *, compat: bool = True) -> None:
     if compat:
         parser.shared(
             "--compat", choices=["s2cpp"], help="numerics of s2.cpp: fp32 RoPE tables, references padded to 512 samples"
+        )
+    if prefix_cache:
+        parser.shared(
+            "--no-prefix-cache",
+            action="store_true",
+            help="read the voice anew: neither take nor keep what an earlier run has computed of it (see s2mlx cache)",
         )
 
 
@@ -106,7 +112,12 @@ def open_model(args: argparse.Namespace, console: Console) -> Synthesizer:
             console.progress(f"loading the model, {percent} % ...")
 
     tts = s2mlx.load(
-        args.model, tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit, on_progress=progress
+        args.model,
+        tokenizer=args.tokenizer,
+        compat=args.compat,
+        memory_limit=args.memory_limit,
+        on_progress=progress,
+        prefix_cache=not getattr(args, "no_prefix_cache", False),  # who does not speak has none
     )
     console.clear()
     if console.on_terminal and tts.is_demo and args.model is None:

@@ -79,7 +79,7 @@ _ELSEWHERE = {
 def configure(parser: Parser) -> None:
     parser.epilog = _EPILOG + _check_words()
     parser.add_argument("text", nargs="*", type=words, metavar="TEXT", help="the words to speak")
-    model.add_options(parser)
+    model.add_options(parser, prefix_cache=True)
     references.add_options(parser)
     option = parser.shared
     option("-f", "--file", metavar="FILE|-", help="read the text from a file, - is stdin")

@@ -86,7 +86,7 @@ def configure(parser: Parser) -> None:
         help="speak Wyoming too, for Home Assistant (10200 is usual, 0 takes a free port), at --host or at ADDRESS; "
         'needs pip install "s2mlx[wyoming]"',
     )
-    model.add_options(parser)
+    model.add_options(parser, prefix_cache=True)
     references.add_one_voice(parser, "who speaks for clients that name no voice, or one of OpenAI's")
     model.add_manners(parser)
 

@@ -7,9 +7,13 @@ from .defaults import defaults_file as defaults_file
 from .defaults import read_defaults as read_defaults
 from .defaults import write_default as write_default
 from .folders import autosave_dir as autosave_dir
+from .folders import cache_dir as cache_dir
 from .folders import config_dir as config_dir
 from .folders import state_dir as state_dir
 from .folders import voices_dir as voices_dir
+from .kept import KeptEntry as KeptEntry
+from .kept import KeptFiles as KeptFiles
+from .kept import kept_prefixes as kept_prefixes
 from .locks import locked as locked
 from .npy import npy_bytes as npy_bytes
 from .npy import read_npy as read_npy

@@ -29,6 +29,11 @@ def state_dir() -> Path:
     return _folder("XDG_STATE_HOME", "user_state_path")
 
 
+def cache_dir() -> Path:
+    """What can be made again from other files."""
+    return _folder("XDG_CACHE_HOME", "user_cache_path")
+
+
 def autosave_dir() -> Path:
     """Audio kept because the place it was meant for failed."""
     return state_dir() / "autosave"

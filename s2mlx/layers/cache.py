@@ -72,6 +72,20 @@ class KVCache:
         self._merge_tail()
         self.offset = offset
 
+    def pairs(self) -> list[Pair]:
+        """Keys and values of every layer, [1, kv_heads, offset, head_dim], of a cache without a prefix: what `of_pairs`
+        takes."""
+        assert self.prefix is None
+        self._merge_tail()
+        return [_each(lambda a: mx.contiguous(a[..., : self.offset, :]), self._past(i)) for i in range(len(self.body))]
+
+    @classmethod
+    def of_pairs(cls, pairs: list[Pair]) -> KVCache:
+        """The cache that gave these."""
+        cache = cls(len(pairs), pairs[0][0].dtype)
+        cache.body, cache.offset = list(pairs), pairs[0][0].shape[2]
+        return cache
+
     @property
     def arrays(self) -> list[mx.array]:
         return [a for pair in (*self.body, *self.tail) if pair is not None for a in pair]

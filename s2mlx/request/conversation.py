@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..networks.generate import check_room
@@ -18,7 +20,7 @@ class Conversation:
     """voices: the references of speakers 0, 1, ...; history: the turns of a dialogue so far, oldest first."""
 
     def __init__(self, model: Model, voices: list[Voice], options: Options):
-        self.voices, self.history = voices, list[Turn]()
+        self.voices, self.history, self.borrowed = voices, list[Turn](), False
         self._model, self._config, self._options = model, model.config, options
 
     def prompt(self, planned: PlannedPass) -> tuple[Prompt, int]:
@@ -57,4 +59,10 @@ class Conversation:
         longest = max(passes, key=lambda p: len(p.text))
         prompt = build_prompt(self._model.tokenizer, self._config, longest.text, voices)
         if len(prompt) <= self._config.context_length // 2:
-            self.voices = voices
+            self.voices, self.borrowed = voices, True
+
+    def references(self) -> dict[str, Any] | None:
+        """What is told of the references where they are kept for later; None for a voice that only this request has."""
+        if self.borrowed or not self.voices:
+            return None
+        return {"model": self._config.name, "voices": [voice.name or "a clip" for voice in self.voices]}

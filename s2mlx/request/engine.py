@@ -21,6 +21,7 @@ from ..weights.storage import machine_memory
 from ..worker import Aside, Closed
 from .checked import CheckedRun
 from .listener import Judge
+from .disk_prefixes import DiskPrefixes, disk_prefixes
 from .pass_source import ArrivingPasses, PassSource
 from .passes import plan_passes
 from .prefix_cache import PrefixCache
@@ -36,9 +37,10 @@ PASS_POSITIONS = 1536  # of a pass and its prompt: half a minute of speech in an
 class Engine:
     """What a loaded model needs to serve requests, one at a time."""
 
-    def __init__(self, model: Model):
+    def __init__(self, model: Model, disk: DiskPrefixes | None = None):
+        """disk: where the prefixes of voices are kept from one process to the next."""
         self.model, self.memory = model, mx.get_active_memory()  # bytes
-        self.prefixes = PrefixCache(_PREFIX_BYTES)
+        self.prefixes = PrefixCache(_PREFIX_BYTES, disk)
         # a codec may be absent: it is asked for when there is something to cut
         self.references = References(model.config, lambda codes: model.codec.decode(codes))
 
@@ -62,6 +64,8 @@ class Engine:
                 self.model, self.prefixes, voices, options, seed, keep_going, lead, source, default_batch(self.model)
             )
             yield from run.chunks()
+            if keep_going():
+                self.prefixes.settle()
         finally:
             source.leave()
 
@@ -104,8 +108,10 @@ def load_engine(
     memory_limit: int | None,
     on_progress: Callable[[int, int], None] | None,
     keep_going: Callable[[], bool],
+    prefix_cache: bool = False,
 ) -> Engine:
-    """The engine of the model at `path`: see `load_model`. `Closed` as soon as `keep_going()` says no."""
+    """The engine of the model at `path`: see `load_model`. `Closed` as soon as `keep_going()` says no. prefix_cache:
+    the prefixes of voices are kept on the disk, and taken from there."""
 
     def progress(done: int, total: int) -> None:
         if not keep_going():
@@ -113,7 +119,8 @@ def load_engine(
         if on_progress is not None:
             on_progress(done, total)
 
-    return Engine(load_model(path, tokenizer, compat, memory_limit, progress))
+    model = load_model(path, tokenizer, compat, memory_limit, progress)
+    return Engine(model, disk_prefixes(model, tokenizer, compat, memory_limit) if prefix_cache else None)
 
 
 def default_batch(model: Model) -> int:

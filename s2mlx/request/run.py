@@ -245,7 +245,8 @@ class RequestRun:
             done = self.model.dual_ar.prefill(prompt.matrix[:, : prompt.reference_end], cache, self.keep_going)
             return None if done is None else cache
 
-        return self.prefixes.get(prompt.matrix[:, : prompt.reference_end].tobytes(), prefill)
+        about = self.conversation.references()
+        return self.prefixes.get(prompt.matrix[:, : prompt.reference_end].tobytes(), prefill, about)
 
     def chunk(
         self,

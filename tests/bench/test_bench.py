@@ -57,13 +57,14 @@ def test_the_loop_waits_once_a_frame(figures):
     assert figures["graph"]["synchronisations"] == 1
 
 
-@pytest.mark.parametrize("when", ["cold", "warm"])
+@pytest.mark.parametrize("when", ["cold", "kept", "warm"])
 def test_parts_of_the_first_audio_add_up(figures, when):
     parts = dict(figures["first_audio"][when])
     total = parts.pop("total")
     assert all(seconds > -1e-3 for seconds in parts.values())
     assert sum(parts.values()) <= total + 1e-3
-    assert {"prompt", "prefill", "first frame", "codec"} <= set(parts)
+    assert {"prompt", "disk", "prefill", "first frame", "codec"} <= set(parts)
+    assert (parts["disk"] > 0) == (when != "warm")  # looked for, and found in the second process
 
 
 def test_a_pipe_is_heard_after_the_writer_rested(figures):
