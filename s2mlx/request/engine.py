@@ -12,7 +12,7 @@ import numpy as np
 
 from ..networks.load import Model, load_model
 from ..options import DEFAULT_BATCH, Options
-from ..results import AudioChunk
+from ..results import CANCELLED, AudioChunk
 from ..speech_input import SpeechInput
 from ..text.marks import SPEAKER_TAG, TAG
 from ..text.words import has_words
@@ -63,8 +63,10 @@ class Engine:
             run = kind(
                 self.model, self.prefixes, voices, options, seed, keep_going, lead, source, default_batch(self.model)
             )
-            yield from run.chunks()
-            if keep_going():
+            last: AudioChunk | Aside | None = None
+            for last in run.chunks():
+                yield last
+            if isinstance(last, AudioChunk) and last.finish_reason != CANCELLED:
                 self.prefixes.settle()
         finally:
             source.leave()
