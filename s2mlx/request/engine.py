@@ -20,8 +20,8 @@ from ..voices.voice import Voice
 from ..weights.storage import machine_memory
 from ..worker import Aside, Closed
 from .checked import CheckedRun
-from .listener import Judge
 from .disk_prefixes import DiskPrefixes, disk_prefixes
+from .listener import Judge
 from .pass_source import ArrivingPasses, PassSource
 from .passes import plan_passes
 from .prefix_cache import PrefixCache
