@@ -300,7 +300,7 @@ DISPATCH = [
         ("tried at every call", "if key not in _verdicts:", "if True:", f"{TRUST}::test_right_kernel_is_used"),
         ("integers may be near", "if not mx.issubdtype(a.dtype, mx.floating):", "if False:", f"{TRUST}::test_integers_must_be_equal"),
         ("a rehearsal believes all", "if right.item())", ")", f"{TRUST}::test_a_rehearsal_tries_all_in_one_evaluation"),
-        ("references take kernels", "if _trying or not", "if not", f"{TRUST}::test_right_kernel_is_used"),
+        ("references take kernels", "if _trying or not", "if not", f"{TRUST}::test_each_type_length_and_number_of_rows_is_tried_by_itself"),
     ),
     *dispatch(
         "../layers/cache.py",

@@ -169,6 +169,9 @@ def test_integers_must_be_equal(on_metal, monkeypatch):
     """A token next to the right one is not nearly right."""
     from s2mlx.kernels import sampler
 
+    with pytest.warns(RuntimeWarning, match="tokens is off"):
+        assert not metal.trusted(("tokens",), lambda: mx.array([200, 301]), lambda: mx.array([200, 300]), tuple)
+
     def launch(kernel, *, inputs, output_shapes, output_dtypes, **request):
         logits, _, uniforms, window, may_end = inputs
         tokens, following = sampler.sampler_reference(logits, uniforms, window, may_end, settings, True)
