@@ -49,6 +49,7 @@ SENTENCES = {
     "min_frames": "The shortest that it may become: 20 helps where speech ends at once.",
     "pause_ms": "Silence between the pieces of a long text, in ms.",
     "rate": "How fast it is spoken, 0.5 to 2 times; the pitch stays.",
+    "takes": "How often a piece is spoken at most, with the check below, until its words are right.",
 }
 WANTED = [knob for knob in KNOBS.values() if knob.name != "batch"]  # which is for speech that nobody waits for
 SPEECH = tuple(
@@ -56,7 +57,10 @@ SPEECH = tuple(
     for knob in WANTED
     if knob.kind is not bool
 )
-SWITCHES = tuple((knob.name, f"{knob.help} when saving") for knob in WANTED if knob.kind is bool)
+# trimming and normalizing need the whole
+SWITCHES = tuple(
+    (knob.name, knob.help + ("" if knob.name == "check" else " when saving")) for knob in WANTED if knob.kind is bool
+)
 LATENCY = (SettingField("prebuffer", "Prebuffer", "Seconds of sound held back before it begins.", "by the speed"),)
 RELOAD = {"model", "tokenizer", "memory_limit_gb", "compat"}  # these change the engine itself
 
