@@ -219,11 +219,13 @@ def test_options_reach_the_engine(run, tts, player):
         "2",
         "--memory-limit",
         "3.5",
+        "--no-prefix-cache",
         "-a",
         "USB",
     )
     [loaded] = tts.loaded
     loaded.pop("on_progress")(1, 2)
+    assert not loaded.pop("prefix_cache")
     assert loaded == {"model": "m.gguf", "tokenizer": "t.json", "compat": "s2cpp", "memory_limit": 3_500_000_000}
     options = last(tts).options
     assert (options.temperature, options.top_p, options.top_k, options.seed) == (0.5, 0.9, 1, 3)

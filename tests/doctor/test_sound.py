@@ -185,6 +185,18 @@ def test_settings_that_cannot_be_read(home, monkeypatch):
     assert line.state == BAD and "TOML" in line.text
 
 
+def test_prefilled_voices(home, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "cache"))
+    assert folders.prefilled().state == GOOD
+    folders.kept_prefixes().write("k", {}, [np.zeros(4000, np.uint8)])
+    line = folders.prefilled()
+    assert line.figures["entries"] == 1 and line.figures["used"] > 4000
+    (home / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / "file"))
+    line = folders.prefilled()
+    assert line.state == NOTE and "XDG_CACHE_HOME" in line.todo
+
+
 def test_models_here_and_a_disk_without_room(home, monkeypatch):
     from huggingface_hub import constants
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ...errors import S2Error
-from ...files import config_dir, read_defaults, size, state_dir, voices_dir
+from ...files import config_dir, kept_prefixes, read_defaults, size, state_dir, voices_dir
 from ...weights import KNOWN, RECOMMENDED, find_model
 from ..finding import Finding, bad, good, note
 
@@ -19,6 +19,7 @@ def run() -> Iterator[Finding]:
     yield from written()
     yield from settings()
     yield from models()
+    yield prefilled()
 
 
 def written() -> Iterator[Finding]:
@@ -47,6 +48,18 @@ def settings() -> Iterator[Finding]:
         return
     told = f"settings: {', '.join(defaults) or 'none'}; variables: {', '.join(variables) or 'none'}"
     yield good(told, defaults=defaults, variables=variables)
+
+
+def prefilled() -> Finding:
+    """The cache that `s2mlx cache` lists: whether it can be written to, and how full it is."""
+    kept = kept_prefixes()
+    there = next(path for path in (kept.folder, *kept.folder.parents) if path.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        return note(f"no voice can be kept prefilled: {there} cannot be written", "chown it, or set XDG_CACHE_HOME")
+    entries = kept.entries()
+    used = sum(entry.bytes for entry in entries)
+    text = f"{len(entries)} prefilled voices on disk, {size(used)} of {size(kept.most)}"
+    return good(text, entries=len(entries), used=used)
 
 
 def models() -> Iterator[Finding]:
