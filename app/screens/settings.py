@@ -53,13 +53,15 @@ SENTENCES = {
 }
 WANTED = [knob for knob in KNOBS.values() if knob.name != "batch"]  # which is for speech that nobody waits for
 SPEECH = tuple(
-    SettingField(knob.name, knob.label, SENTENCES.get(knob.name, f"{knob.help}."), knob.default_words)
+    SettingField(
+        knob.name, knob.label, SENTENCES.get(knob.name, f"{knob.help[:1].upper()}{knob.help[1:]}."), knob.default_words
+    )
     for knob in WANTED
     if knob.kind is not bool
 )
-# trimming and normalizing need the whole
+SAVED = ("trim", "normalize")  # these concern what is saved, and no sound that is heard as it is made
 SWITCHES = tuple(
-    (knob.name, knob.help + ("" if knob.name == "check" else " when saving")) for knob in WANTED if knob.kind is bool
+    (knob.name, f"{knob.help} when saving" if knob.name in SAVED else knob.help) for knob in WANTED if knob.kind is bool
 )
 LATENCY = (SettingField("prebuffer", "Prebuffer", "Seconds of sound held back before it begins.", "by the speed"),)
 RELOAD = {"model", "tokenizer", "memory_limit_gb", "compat"}  # these change the engine itself
