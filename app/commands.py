@@ -43,6 +43,7 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
         yield SystemCommand("Bring back a removed voice", "whenever it was removed", main.voices.forms.bring_back)
         yield SystemCommand("A/B two voices", "the one that speaks, and the one in the hand", main.action_compare)
         yield SystemCommand("Tags", "stage directions and speakers, to put at the cursor", main.action_tags)
+        yield SystemCommand("Add stage directions", "by a local language model", main.action_direct)
         yield SystemCommand("Filter the voices", "by what is typed then", main.action_filter_voices)
         yield SystemCommand("Notes and settings of a voice", "of the one in the hand", main.action_voice_card)
         yield SystemCommand("Open a text file", "in place of the text here", lambda: _ask_for_text(app))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from .. import figures
@@ -79,6 +80,11 @@ class LocalStudio:
         from s2mlx.weights import fetch_model
 
         fetch_model(name, _Quiet(), progress)
+
+    def direct(self, text: str, progress: Callable[[int, int], None], cancel: Event) -> str:
+        from s2mlx.language import direct
+
+        return direct(text, on_progress=progress, cancel=cancel)
 
     def memory(self) -> int:
         from s2mlx.weights import machine_memory

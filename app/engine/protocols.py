@@ -178,6 +178,9 @@ class Studio(Protocol):
     def fetch_model(self, name: str, progress: Callable[[int, int], None]) -> None:
         """Fetch a model; `progress(bytes there, bytes in all)` is called meanwhile, and what it raises ends that."""
 
+    def direct(self, text: str, progress: Callable[[int, int], None], cancel: Event) -> str:
+        """The text with stage directions by a language model; `progress(characters done, characters in all)`."""
+
     def memory(self) -> int:
         """Bytes of memory of this machine."""
 

@@ -24,6 +24,7 @@ from .activity import Idle, LoadFailed, Loading, MakingUnheard, Paused, Replayin
 from .background_work import BackgroundWork
 from .base import AppScreen
 from .compare import compare_voices
+from .directing import direct_text
 from .side_panel import SidePanel
 from .sound_saver import SoundSaver
 from .speech_control import SpeechControl
@@ -70,6 +71,7 @@ class MainScreen(AppScreen[None]):
         Binding("f2", "pause", "Pause", key_display="F2"),
         Binding("f3", "compare", "A/B two voices", key_display="F3", show=False),
         Binding("f4", "tags", "Tags", key_display="F4", show=False),
+        Binding("f5", "direct", "Add stage directions", key_display="F5", show=False),
         Binding("ctrl+o", "save", "Save sound", show=False),
         Binding("ctrl+l", "live", "Live clone", show=False),
         Binding("ctrl+r", "record", "Record", show=False),
@@ -308,6 +310,9 @@ class MainScreen(AppScreen[None]):
 
         heeded = engine is None or engine.config.dialogue
         self.app.push_screen(TagPalette(heeded, self.editor.speakers), put)
+
+    def action_direct(self) -> None:
+        direct_text(self, self.editor, self.work)
 
     def action_record(self) -> None:
         self.speech.silence()

@@ -9,6 +9,7 @@ from pathlib import Path
 import regex
 
 from ..errors import ModelError, UsageError
+from ..files import read_defaults
 
 DEFAULT_MODEL = "mlx-community/Qwen3-4B-Instruct-2507-4bit"  # 2.3 GB, Apache-2.0; answers without long thoughts
 _REPOSITORY = regex.compile(r"[\w.-]+/[\w.-]+")
@@ -16,13 +17,14 @@ _PARTS = ["config.json", "*.json", "model*.safetensors", "*.jinja", "tokenizer.m
 
 
 def find_language_model(name: str | None = None) -> Path:
-    """The folder of a model that mlx-lm runs: a path, or `owner/repo` in the Hugging Face cache; None is the default.
+    """The folder of a model that mlx-lm runs: a path, or `owner/repo` in the Hugging Face cache; None is the configured
+    one (`s2mlx config lm`), else the default.
 
     Nothing is downloaded. Raises `UsageError` without mlx-lm, `ModelError` for a model that is not there.
     """
     if importlib.util.find_spec("mlx_lm") is None:
         raise UsageError('a language model needs mlx-lm: pip install "s2mlx[lm]"')
-    name = name or DEFAULT_MODEL
+    name = name or read_defaults().get("lm") or DEFAULT_MODEL
     path = Path(name).expanduser()
     if path.is_dir():
         if not (path / "config.json").is_file():

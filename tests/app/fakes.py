@@ -69,6 +69,7 @@ class FakeStudio:
             ModelOffer("someone/other:model.gguf", Path("cache/model.gguf"), 1_000_000, 0),
         ]
         self.fetches, self.fetch_gate, self.fetch_error = 10, Gate(), None
+        self.direct_gate, self.direct_error, self.directs = Gate(), None, True
         self.revealed: list = []
         self.has_windows = True
 
@@ -99,6 +100,14 @@ class FakeStudio:
         self.offers = [
             replace(offer, path=Path("cache") / name) if offer.name == name else offer for offer in self.offers
         ]
+
+    def direct(self, text, progress, cancel):
+        progress(0, len(text))
+        self.direct_gate.pass_through(cancel.is_set)
+        if self.direct_error:
+            raise self.direct_error
+        progress(len(text), len(text))
+        return f"[excited] {text}" if self.directs else text
 
     def memory(self):
         return 16 << 30
