@@ -12,7 +12,7 @@ POSITIONS = 64
 
 
 def main(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """{frame, low, high: seconds; layers; loading: seconds; logits: some of the first frame's; peak: bytes}."""
+    """{frame, low, high, loading: seconds; layers, fast_layers; logits: some of the first frame's; peak: bytes}."""
     import time
 
     import mlx.core as mx
@@ -36,6 +36,7 @@ def main(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
         "low": times.low,
         "high": times.high,
         "layers": len(model.slow.transformer.blocks),
+        "fast_layers": len(model.fast.transformer.blocks),
         "loading": loading,
         "logits": logits,
         "peak": mx.get_peak_memory(),

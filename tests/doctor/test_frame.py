@@ -10,7 +10,16 @@ from s2mlx.doctor.finding import BAD, GOOD, NOTE
 
 
 def way(frame=0.010, logits=(1.0, -2.0, 3.0)):
-    return {"frame": frame, "low": frame, "high": frame, "layers": 2, "loading": 1.0, "logits": list(logits), "peak": 1}
+    return {
+        "frame": frame,
+        "low": frame,
+        "high": frame,
+        "layers": 2,
+        "fast_layers": 4,
+        "loading": 1.0,
+        "logits": list(logits),
+        "peak": 1,
+    }
 
 
 def judged(kernels, small, plain):

@@ -16,7 +16,7 @@ import numpy as np
 from ... import device
 from ...bench import process, synthetic
 from ...bench.synthetic import Shape
-from ...config import SLOW_AR, ModelConfig
+from ...config import FAST_AR, SLOW_AR, ModelConfig
 from ...files import size
 from ..finding import Finding, bad, good, note
 
@@ -30,11 +30,12 @@ _PLAIN = {"S2MLX_KERNELS": "off"}
 _TODO = "make a report (s2mlx doctor --report) and attach it to an issue; S2MLX_KERNELS=off speaks without them"
 
 
-def shape(layers: int = LAYERS, type: str = TYPE) -> Shape:
+def shape(layers: int = LAYERS, fast_layers: int = FAST_AR.layers, type: str = TYPE) -> Shape:
     """S2 Pro without its codec, in a vocabulary of 5120 words: the rows that no frame reads are left out."""
     config = replace(
         ModelConfig(name="S2 Pro's widths"),
         slow=replace(SLOW_AR, layers=layers),
+        fast=replace(FAST_AR, layers=fast_layers),
         codec=None,
         vocab_size=5120,
         semantic_begin=1012,
@@ -45,15 +46,19 @@ def shape(layers: int = LAYERS, type: str = TYPE) -> Shape:
 
 
 def run() -> Iterator[Finding]:
-    ways, layers, frames = {"plain": _PLAIN}, 1, 2  # what a CPU does in half a minute
+    ways, layers, frames = {"plain": _PLAIN}, (1, 1), 2  # what a CPU does in half a minute
     if device.kernels_available():
-        ways, layers, frames = {"kernels": LARGE, "kernels, small buffers": SMALL, "plain": _PLAIN | LARGE}, LAYERS, 12
+        ways, layers, frames = (
+            {"kernels": LARGE, "kernels, small buffers": SMALL, "plain": _PLAIN | LARGE},
+            (LAYERS, FAST_AR.layers),
+            12,
+        )
     with tempfile.TemporaryDirectory(prefix="s2mlx-doctor-") as folder:
         free = shutil.disk_usage(folder).free
         if free < ROOM:
             yield note(f"left out: {size(free)} of disk are free, {size(ROOM)} are needed", "TMPDIR names another disk")
             return
-        path = str(synthetic.write_model(folder, shape(layers)))
+        path = str(synthetic.write_model(folder, shape(*layers)))
         found = {}
         for way, variables in ways.items():
             [found[way]] = process.run("s2mlx.doctor.one_frame", {"path": path, "frames": frames}, variables)
@@ -65,7 +70,9 @@ def compared(found: dict[str, dict[str, Any]]) -> Iterator[Finding]:
     for way, each in found.items():
         one = f"{each['frame'] * 1e3:.1f} ms ({each['low'] * 1e3:.1f} to {each['high'] * 1e3:.1f})"
         figures = {name: value for name, value in each.items() if name != "logits"}
-        yield good(f"{way}: {one} a frame of {each['layers']} + 4 layers, {TYPE}", way=way, **figures)
+        yield good(
+            f"{way}: {one} a frame of {each['layers']} + {each['fast_layers']} layers, {TYPE}", way=way, **figures
+        )
     ours, plain = found.get("kernels"), found["plain"]
     if ours is None:
         return
