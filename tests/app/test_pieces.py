@@ -8,8 +8,10 @@ from s2mlx_app import figures, tags
 from s2mlx_app.engine.loudspeaker import Loudspeaker
 from s2mlx_app.recording import sentences_aloud
 from s2mlx_app.speaking.envelope import Envelope, blocks, braille
+from s2mlx_app.speaking.moved_text import MovedText
 from s2mlx_app.speaking.sentence_follower import SentenceFollower
 from s2mlx_app.state import settings
+from s2mlx_app.widgets.waveform import Waveform, _step
 
 from s2mlx.errors import UsageError
 
@@ -181,3 +183,26 @@ def test_a_holdback_gathers_before_the_player_hears_of_it():
     short.play(np.zeros(5, np.float32))
     short.finish()
     assert again.calls[-1] == ("finish",) and len(again.calls) == 3
+
+
+@pytest.mark.parametrize(
+    "after, found",
+    [
+        ("One. Two. Three.", (5, 9)),
+        ("More. One. Two. Three.", (11, 15)),  # typed before it
+        ("One. Two. Three. Four.", (5, 9)),  # behind it
+        ("One. Too. Three.", None),  # in it
+        ("", None),
+    ],
+)
+def test_a_sentence_is_found_where_it_stands_after_an_edit(after, found):
+    before = "One. Two. Three."
+    moved = MovedText(before, after)
+    assert moved.find((5, 9)) == found and (found is None or after[slice(*found)] == "Two.")
+    assert MovedText(before * 9999, "x" + before * 9999).find((5, 9)) == (6, 10)
+
+
+def test_the_ruler_has_round_seconds_that_do_not_touch():
+    for span, width in ((0.8, 40), (5.4, 118), (29.0, 76), (1800.0, 38)):
+        step = _step(span, width // Waveform.APART)
+        assert step * width / span >= Waveform.APART or span / step < 2

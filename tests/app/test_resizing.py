@@ -129,7 +129,7 @@ async def test_a_long_state_takes_the_row_of_the_figures(make_app, width, shown)
         app.main.say(shown)
         await pilot.pause()
         seen = words_in(pilot, app.main.status)
-        assert shown in seen and ("first" in seen) == (width == 100) and "…" not in seen
+        assert shown in seen and ("GB" in seen) == (width == 100) and "…" not in seen
 
 
 @pytest.mark.parametrize("size", [(100, 30), (120, 40), *SMALL])

@@ -35,8 +35,8 @@ async def test_lists_length_language_and_outline(make_app):
     async with running(app):
         own, anna, ben = prompts(app)
         assert own.startswith("▸0 model's own voice")
-        assert "anna" in anna and "8.2s de" in anna and "█" in anna
-        assert "11.1s" in ben and "█" not in ben
+        assert "anna" in anna and "8.2 s de" in anna and "█" in anna
+        assert "11.1 s" in ben and "█" not in ben
 
 
 async def test_enter_chooses_and_the_choice_is_kept(make_app):
