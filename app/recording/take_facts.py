@@ -8,6 +8,8 @@ from ..engine.levels import Levels
 from ..engine.protocols import Studio, TakeVerdict
 from ..state.take_file import UnsavedTake
 
+SHORTEST = 5.0  # seconds that are kept; less makes a worse voice
+
 
 @dataclass(frozen=True)
 class TakeFacts:
@@ -17,6 +19,11 @@ class TakeFacts:
     speech: tuple[float, float]
     levels: Levels
     pauses: tuple[tuple[float, float], ...] = ()
+
+
+def kept_seconds(take: UnsavedTake) -> float:
+    """Of what is to become the voice."""
+    return (len(take.samples) / take.rate if take.end is None else take.end) - take.begin
 
 
 def look_at(studio: Studio, take: UnsavedTake) -> TakeFacts:

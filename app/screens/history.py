@@ -116,7 +116,9 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
         of = f"{len(self.shown)} of {count}" if self.filter else str(count)
         voice = self.filter.voice
         whose = "" if voice is None else f" by {voice or OWN}"
-        used = f"{figures.size(listed)} on disk" + (f", {figures.size(binned)} in the bin" if binned else "")
+        used = (f"{figures.size(listed)} on disk" if listed else "empty") + (
+            f", {figures.size(binned)} in the bin" if binned else ""
+        )
         return f"History · {of} utterance{'s' * (count != 1)}{whose} · {used}"
 
     @property

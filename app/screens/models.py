@@ -98,7 +98,8 @@ class ModelsScreen(AppScreen[None]):
     def _describe(self) -> None:
         offer = self.current
         if offer:
-            lines = [str(offer.path) if offer.path else f"enter fetches {figures.size(offer.fetched)}", offer.licence]
+            what = f"enter takes it: {offer.path}" if offer.path else f"enter fetches {figures.size(offer.fetched)}"
+            lines = [what, offer.licence]
             if offer.fits(self._memory) is False:
                 lines.insert(1, "it needs more than this machine can spare: it may be slow, or fail for want of memory")
             self.query_one("#model-details", Static).update("\n".join(filter(None, lines)))

@@ -15,7 +15,7 @@ from textual.containers import Container, Horizontal
 from textual.timer import Timer
 from textual.widgets import Input, Label, Select, TextArea
 
-from ..recording.take_facts import TakeFacts
+from ..recording.take_facts import SHORTEST, TakeFacts
 from ..recording.takes import Takes
 from ..state.take_file import UnsavedTake
 from ..widgets.device_select import DeviceSelect
@@ -27,7 +27,7 @@ from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
 from .base import AppScreen
 from .record_buttons import ALLOWED, BUTTONS, lit
-from .review import LONGEST, SHORTEST, NewVoice, Stage, TakeReview
+from .review import LONGEST, NewVoice, Stage, TakeReview
 from .take_desk import TakeDesk
 from .take_recorder import TakeRecorder
 
@@ -333,7 +333,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
             self.action_save()
 
     def voice_made(self, name: str) -> None:
-        self._voice = NewVoice(name, self.live)
+        self._voice = NewVoice(name, self.live, len(self.takes) - 1)
         self.on_screen_resume()
 
     def on_screen_resume(self) -> None:

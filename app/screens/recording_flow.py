@@ -97,6 +97,9 @@ class RecordingFlow:
         def back(voice: NewVoice | None) -> None:
             if voice:
                 self._use_voice(voice.name, voice.speak)
+                if voice.others and not voice.speak:
+                    more = "1 other take is" if voice.others == 1 else f"{voice.others} other takes are"
+                    self._app.main.say(f"voice {voice.name} is ready: ^s speaks; {more} kept, ^r shows them")
 
         self._app.push_screen(RecordScreen(live, recovered, self._countdown), back)
 

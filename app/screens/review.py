@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from .. import figures
 from ..engine.levels import Levels
 from ..jobs import Job, JobCancelled
-from ..recording.take_facts import TakeFacts, look_at
+from ..recording.take_facts import SHORTEST, TakeFacts, look_at
 from ..speaking.audible import Replay
 from ..state.take_file import UnsavedTake
 from ..widgets.trimmer import Trimmer
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..app import S2App
 
-LONGEST, SHORTEST = 30.0, 5.0  # seconds of a reference
+LONGEST = 30.0  # seconds of a reference
 BEFORE_THE_END = 1.5  # seconds heard of a cut's end
 
 
@@ -38,10 +38,12 @@ class Stage(Enum):
 
 @dataclass(frozen=True)
 class NewVoice:
-    """What the recording screen leaves behind: the voice's name, and whether it is to speak at once."""
+    """What the recording screen leaves behind: the voice's name, whether it is to speak at once, and how many other
+    takes of the sitting are kept."""
 
     name: str
     speak: bool
+    others: int = 0
 
 
 class ReviewBoard(Protocol):
@@ -75,6 +77,7 @@ class TakeReview:
         self._doubted = False  # it makes no good voice, and the user has not insisted yet
         self._cloning: Job | None = None
         self._measured: Job | None = None  # the levels of what is kept
+        self._facts: TakeFacts | None = None  # what is known of the take in the hand
 
     @property
     def _app(self) -> S2App:
@@ -103,7 +106,7 @@ class TakeReview:
     def judge(self, take: UnsavedTake, remark: str = "", facts: TakeFacts | None = None, fresh: bool = False) -> None:
         """Another take is in the hand. `remark` stands before the verdict; `facts`: what is known of it already;
         `fresh`: it was recorded just now."""
-        self.take, self._doubted = take, False
+        self.take, self._doubted, self._facts = take, False, None
         self._trimmer.pauses, self._trimmer.levels = (), ""
         self._trimmer.show(take.samples, take.rate, take.begin, take.end)
         if facts:
@@ -132,7 +135,8 @@ class TakeReview:
         self._trimmer.pauses = facts.pauses
         self._trimmer.show(cut.samples, cut.rate, cut.begin, cut.end)
         self._measure()
-        self._board.verdict(remark + ("✓ this will do" if verdict.ok else "! " + "; ".join(verdict.problems)))
+        self._facts = facts
+        self._board.verdict(remark + self._words())
         self._doubted = not verdict.usable
         self._board.enter(Stage.REVIEW)
         if fresh and verdict.ok and self._screen.is_active:
@@ -140,10 +144,17 @@ class TakeReview:
 
     def trimmed(self) -> None:
         """The handles were moved."""
-        length = self._trimmer.end - self._trimmer.begin
-        if length < SHORTEST:
-            self._board.verdict(f"! {figures.seconds(length)} is short: {SHORTEST:.0f} s and more make a better voice")
+        if self._facts:
+            self._board.verdict(self._words())
         self._measure()
+
+    def _words(self) -> str:
+        """What is to be said of the take as it is cut now."""
+        problems = list(self._facts.verdict.problems) if self._facts else []
+        length = self._trimmer.end - self._trimmer.begin
+        if not problems and length < SHORTEST:
+            problems = [f"{figures.seconds(length)} is short: {SHORTEST:.0f} s and more make a better voice"]
+        return "! " + "; ".join(problems) if problems else "✓ this will do"
 
     def _measure(self) -> None:
         """How loud what is kept is, beside its length; the latest cut is what counts."""

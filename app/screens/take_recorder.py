@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Protocol
 from .. import figures
 from ..recording.level_watch import LevelWatch
 from ..recording.live_recording import LiveRecording
+from ..recording.take_facts import SHORTEST
 from ..state.take_file import UnsavedTake
 from ..widgets.level_meter import LevelMeter
 from ..widgets.trimmer import Trimmer
 from .base import AppScreen
-from .review import LONGEST, SHORTEST, Stage
+from .review import LONGEST, Stage
 
 if TYPE_CHECKING:
     from ..app import S2App

@@ -13,6 +13,7 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from ..engine.levels import SILENCE
+from ..recording.take_facts import SHORTEST, kept_seconds
 from ..recording.takes import JudgedTake
 
 
@@ -69,9 +70,11 @@ class TakeTable(OptionList):
 def line(number: int, judged: JudgedTake) -> str:
     """`★ 2   8.4 s  -18 dB  ✓ good`: the length is that of what is kept."""
     take, facts = judged.take, judged.facts
-    kept = (len(take.samples) / take.rate if take.end is None else take.end) - take.begin
+    kept = kept_seconds(take)
     level, said = "", "…"
     if facts:
         level = f"{facts.levels.speech:.0f} dB" if facts.levels.speech > SILENCE else "silent"
-        said = "✓ good" if facts.verdict.ok else "! " + "; ".join(facts.verdict.problems)
+        short = ["short"] if kept < SHORTEST else []
+        problems = list(facts.verdict.problems) or short
+        said = "! " + "; ".join(problems) if problems else "✓ good"
     return f"{'★' if take.best else ' '} {number + 1:<2} {kept:5.1f} s {level:>7}  {said}"

@@ -216,6 +216,25 @@ async def test_handles_snap_to_pauses_and_go_from_one_to_the_next(make_app):
         assert trimmer.end == pytest.approx(3.35)
 
 
+async def test_a_cut_that_is_short_says_so_until_it_is_longer(make_app):
+    app = make_app()
+    async with running(app) as pilot:
+        await sitting(app, pilot)
+        await pilot.press(*["shift+right"] * 2)
+        assert "is short" in label(app, "#verdict") and "! short" in rows(app)[2]
+        await pilot.press("pageup")
+        await settled(app, pilot)
+        assert "this will do" in label(app, "#verdict")
+        await pilot.press("pagedown")
+        await settled(app, pilot)
+        assert "is short" in label(app, "#verdict")
+        await pilot.press("home")
+        assert "this will do" in label(app, "#verdict") and "✓ good" in rows(app)[2]
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
+        assert "2 other takes are kept" in app.main.situation.remark
+
+
 async def test_p_hears_the_cut_and_the_levels_stand_beside_it(make_app, studio):
     studio.loudspeakers.speed = 0
     app = make_app()
@@ -275,7 +294,7 @@ def test_a_cut_made_by_hand_is_not_moved_by_a_later_look():
     verdict = SimpleNamespace(ok=True, usable=True, problems=())
     takes.judged(takes.in_hand, TakeFacts(verdict, (0.1, 7.0), Levels()))
     assert (takes.in_hand.begin, takes.in_hand.end) == (1.0, 2.0) and takes.facts
-    assert line(0, takes.all[0]).split() == ["1", "1.0", "s", "silent", "✓", "good"]
+    assert line(0, takes.all[0]).split() == ["1", "1.0", "s", "silent", "!", "short"]
 
 
 @pytest.mark.parametrize(
