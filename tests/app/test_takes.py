@@ -230,9 +230,6 @@ async def test_a_cut_that_is_short_says_so_until_it_is_longer(make_app):
         assert "is short" in label(app, "#verdict")
         await pilot.press("home")
         assert "this will do" in label(app, "#verdict") and "✓ good" in rows(app)[2]
-        await pilot.press("ctrl+s")
-        await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
-        assert "2 other takes are kept" in app.main.situation.remark
 
 
 async def test_p_hears_the_cut_and_the_levels_stand_beside_it(make_app, studio):

@@ -68,6 +68,7 @@ async def test_another_recording_leaves_the_take_that_was_there(make_app, studio
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
         assert studio.library.get("mine").transcript == "What I said next."
         assert [take.transcript for take in app.session.unsaved_takes()] == ["What I said."]
+        assert "1 other take is kept" in app.main.situation.remark
 
 
 async def test_the_warning_of_zeros_goes_when_sound_arrives(make_app, studio):
