@@ -9,7 +9,7 @@ import pytest
 import s2mlx
 
 ROOT = Path(__file__).parents[1]
-READ = {".py", ".pyi", ".metal", ".tcss", ".typed"}
+READ = {".py", ".pyi", ".metal", ".tcss", ".html", ".typed"}
 
 
 def test_everything_is_installed(tmp_path):
