@@ -70,6 +70,7 @@ class MainScreen(AppScreen[None]):
         Binding("ctrl+b", "replay", "Replay", show=False),
         Binding("f2", "pause", "Pause", key_display="F2"),
         Binding("f3", "compare", "A/B two voices", key_display="F3", show=False),
+        Binding("f9", "again", "Say again what was not heard", key_display="F9", show=False),
         Binding("f4", "tags", "Tags", key_display="F4", show=False),
         Binding("f5", "direct", "Add stage directions", key_display="F5", show=False),
         Binding("ctrl+o", "save", "Save sound", show=False),
@@ -235,12 +236,16 @@ class MainScreen(AppScreen[None]):
         return True
 
     def action_speak(self) -> None:
-        names = self.cast_for(self.editor.text)
-        options = self.app.settings.options()
-        self.speak(self.editor.text, names, self.app.voices.notes.of(names[0]).applied(options) if names else options)
+        self._speak(self.editor.text)
 
-    def speak(self, text: str, names: tuple[str, ...] | None, options: Options) -> None:
-        """Speak `text`; `names` None means that the cast has a gap, which has been said already."""
+    def _speak(self, text: str, again: bool = False) -> None:
+        names, options = self.cast_for(text), self.app.settings.options()
+        if again and options.seed is not None:
+            options = options.replace(seed=options.seed + 1)
+        self.speak(text, names, self.app.voices.notes.of(names[0]).applied(options) if names else options, again)
+
+    def speak(self, text: str, names: tuple[str, ...] | None, options: Options, again: bool = False) -> None:
+        """Speak `text`; `names` None means that the cast has a gap, which has been said already. again: a part."""
         if names is None:
             return
         from s2mlx.text import has_words, notes
@@ -263,7 +268,11 @@ class MainScreen(AppScreen[None]):
             if note not in self._noted:  # once: the next try is meant
                 self._noted.add(note)
                 self.app.notify(note, title="About this text", severity="warning", timeout=12)
-        self.speech.speak(loader.engine, Script(text, names, options))
+        self.speech.speak(loader.engine, Script(text, names, options), again)
+
+    def action_again(self) -> None:
+        if (words := self.speech.say_again()) is not None:
+            self._speak(words, again=True)
 
     def action_stop(self) -> None:
         self._speak_when_loaded = False

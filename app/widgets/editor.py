@@ -27,7 +27,7 @@ class _Area(WrappedText):
     """The text area itself; keys go to the open menu first."""
 
     # Without colour these still differ: tags are italic, the sentence being heard is bold and underlined.
-    COMPONENT_CLASSES = {"text--heard", "text--direction", "text--ignored", "text--speaker"}
+    COMPONENT_CLASSES = {"text--heard", "text--misheard", "text--direction", "text--ignored", "text--speaker"}
 
     def __init__(self, menu: OptionList, **kwargs: Any):
         super().__init__(
@@ -35,6 +35,7 @@ class _Area(WrappedText):
         )
         self._menu = menu
         self.heard: tuple[int, int] | None = None  # characters [begin, end) that are marked as being heard
+        self.misheard: list[tuple[int, int]] = []  # characters that a check did not hear
         self.directed = True  # the model heeds tags in square brackets
         self.left_alone = True  # nobody has typed into it since the speech began
         self._starts = [0]
@@ -44,13 +45,21 @@ class _Area(WrappedText):
         if span == self.heard:
             return False
         self.heard = span
+        self._restyle()
+        return True
+
+    def mark_misheard(self, spans: list[tuple[int, int]]) -> None:
+        if spans != self.misheard or spans:
+            self.misheard = spans
+            self._restyle()
+
+    def _restyle(self) -> None:
         starts = [0]
         for line in self.document.lines:
             starts.append(starts[-1] + len(line) + 1)
         self._starts = starts
         self.notify_style_update()
         self.refresh()
-        return True
 
     def get_line(self, line_index: int) -> Text:
         line = super().get_line(line_index)
@@ -60,6 +69,10 @@ class _Area(WrappedText):
             begin, end = self.heard[0] - start, self.heard[1] - start
             if begin < len(line.plain) and end > 0:
                 line.stylize(style("heard", False), max(0, begin), min(len(line.plain), end))
+        for begin, end in self.misheard if line_index < len(self._starts) else ():
+            begin, end = begin - self._starts[line_index], end - self._starts[line_index]
+            if begin < len(line.plain) and end > 0:
+                line.stylize(style("misheard"), max(0, begin), min(len(line.plain), end))
         for begin, end in tags.spans(line.plain):
             what = "speaker" if line.plain[begin] == "<" else "direction" if self.directed else "ignored"
             line.stylize(style(what), begin, end)
@@ -107,6 +120,7 @@ class Editor(Container):
         self._choices: list[tuple[str, str]] = []
         self._spoken = ""  # the text that the marks are of
         self._moved: MovedText | None = None  # since then
+        self._misheard: tuple[str, list[tuple[int, int]]] = "", []  # of the text that was checked
 
     def compose(self) -> ComposeResult:
         yield self.area
@@ -155,8 +169,22 @@ class Editor(Container):
                 y=max(0, self.area.wrapped_document.location_to_offset((row, column)).y - 1), animate=False
             )
 
+    def mark_misheard(self, text: str, spans: list[tuple[int, int]]) -> None:
+        """Mark words of `text` that a check did not hear, wherever they stand by now; edited ones are none any more."""
+        self._misheard = text, spans
+        moved = MovedText(text, self.area.text) if spans else None
+        self.area.mark_misheard([span for each in spans if moved and (span := moved.find(each))])
+
+    @property
+    def place(self) -> int:
+        """The character at the cursor."""
+        row, column = self.area.cursor_location
+        return sum(len(line) + 1 for line in self.area.document.lines[:row]) + column
+
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         self._moved = None
+        if self._misheard[1]:
+            self.mark_misheard(*self._misheard)
         self._offer()
 
     def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:

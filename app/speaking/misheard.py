@@ -1,0 +1,68 @@
+"""What a check did not hear as it is written: words to mark, and sentences to say again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from s2mlx.results import AudioChunk
+
+Span = tuple[int, int]
+_SPEAKER = re.compile(r"\s*(<\|speaker:\d+\|>)")
+
+
+class Misheard:
+    """Of one text. sentences: its spans, characters [begin, end). `words` are the spans that were not heard."""
+
+    def __init__(self, text: str = "", sentences: Sequence[Span] = ()):
+        self.text, self._sentences = text, [s for s in sentences if text[s[0] : s[1]].strip()]
+        self.words: list[Span] = []
+        self.checked = False  # something of it was heard
+        self._speakers: list[tuple[Span, str]] = []  # of passes, as their tags
+
+    def add(self, chunk: AudioChunk) -> bool:
+        """What was heard of a pass; whether words of it are wrong."""
+        if chunk.heard is None:
+            return False
+        self.checked = True
+        if chunk.heard.right:
+            return False
+        from s2mlx.listen import compare
+
+        begin, end = chunk.span
+        if tag := _SPEAKER.match(chunk.text):
+            self._speakers.append((chunk.span, tag[1]))
+        for difference in compare(self.text[begin:end], chunk.heard.text).differences:
+            at, until = (begin + place for place in difference.span)
+            if at == until:  # words that came besides: the one they came behind, or before
+                at, until = self._twice(difference.heard, at, begin, end) or self._word(at, begin, end)
+            self.words.append((at, until))
+        self.words.sort()
+        return True
+
+    def sentence(self, at: int) -> Span | None:
+        """The sentence with wrong words at the character `at`, or the next one, or the first."""
+        wrong = [s for s in self._sentences if any(b < s[1] and e > s[0] for b, e in self.words)]
+        return next((s for s in wrong if s[1] > at), wrong[0] if wrong else None)
+
+    def take(self, sentence: Span) -> str:
+        """What to say to have it again, in its speaker's voice; its marks go."""
+        self.words = [w for w in self.words if not (w[0] < sentence[1] and w[1] > sentence[0])]
+        words = self.text[slice(*sentence)].strip()
+        tag = next((tag for span, tag in self._speakers if span[0] <= sentence[0] < span[1]), "")
+        return words if words.startswith(tag) else tag + words
+
+    def _twice(self, words: str, at: int, begin: int, end: int) -> Span | None:
+        """Where words stand that were said twice, with nothing but signs between them and `at`."""
+        here = re.compile(r"[\W_]*" + re.escape(words.strip(" .,;:!?")), re.IGNORECASE)
+        if found := here.match(self.text, at, end):
+            return at + len(found[0]) - len(found[0].lstrip(" .,;:!?")), found.end()
+        behind = [found for found in here.finditer(self.text, begin, at) if found.end() == at]
+        return (behind[-1].end() - len(words.strip(" .,;:!?")), at) if behind else None
+
+    def _word(self, at: int, begin: int, end: int) -> Span:
+        behind = re.search(r"[\w'’]+\W*$", self.text[begin:at])
+        if behind:
+            return begin + behind.start(), at
+        before = re.match(r"\W*[\w'’]+", self.text[at:end])
+        return at, at + (before.end() if before else 0)
