@@ -238,11 +238,9 @@ class MainScreen(AppScreen[None]):
     def action_speak(self) -> None:
         self._speak(self.editor.text)
 
-    def _speak(self, text: str, again: bool = False) -> None:
-        names, options = self.cast_for(text), self.app.settings.options()
-        if again and options.seed is not None:
-            options = options.replace(seed=options.seed + 1)
-        self.speak(text, names, self.app.voices.notes.of(names[0]).applied(options) if names else options, again)
+    def _speak(self, text: str | None, again: bool = False) -> None:
+        names, options = None if text is None else self.cast_for(text), self.app.settings.options()
+        self.speak(text or "", names, self.app.voices.notes.of(names[0]).applied(options) if names else options, again)
 
     def speak(self, text: str, names: tuple[str, ...] | None, options: Options, again: bool = False) -> None:
         """Speak `text`; `names` None means that the cast has a gap, which has been said already. again: a part."""
@@ -251,9 +249,7 @@ class MainScreen(AppScreen[None]):
         from s2mlx.text import has_words, notes
 
         if not has_words(text):
-            self.say(
-                "nothing to say yet: type some text" if not text.strip() else "there is no word to say in this text"
-            )
+            self.say("there is no word to say in this text" if text.strip() else "nothing to say yet: type some text")
             self.editor.area.focus()
             return
         loader = self.app.loader
@@ -271,8 +267,7 @@ class MainScreen(AppScreen[None]):
         self.speech.speak(loader.engine, Script(text, names, options), again)
 
     def action_again(self) -> None:
-        if (words := self.speech.say_again()) is not None:
-            self._speak(words, again=True)
+        self._speak(self.speech.say_again(), again=True)
 
     def action_stop(self) -> None:
         self._speak_when_loaded = False

@@ -100,8 +100,10 @@ class SpeechControl:
         return words
 
     def speak(self, engine: SpeechEngine, script: Script, again: bool = False) -> None:
-        """again: a part of the text that was spoken, whose other marks stay."""
+        """again: a part of the text that was spoken, whose other marks stay; its sound is another."""
         self.silence()
+        if again and script.options.seed is not None:
+            script = replace(script, options=script.options.replace(seed=script.options.seed + 1))
         if not again:
             self.misheard = Misheard(script.text, self._screen.app.studio.sentences(script.text))
             self._editor.mark_misheard("", [])
