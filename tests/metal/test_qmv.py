@@ -47,7 +47,7 @@ CASES = [
         ("qmv_add", 4, F32, 3, 256),
         ("qmv_norm", 1, BF16, 10, 768),
         ("qmv_norm", 2, F32, 8, 512),
-        ("qmv_norm_swiglu", 1, F32, 5, 768),
+        ("qmv_norm_swiglu", 1, F32, 13, 768),  # few rows might all be near zero
         ("qmv_norm_swiglu", 5, F16, 4, 256),
     ]
 ]
