@@ -125,22 +125,4 @@ async def help(pilot) -> None:
     await settle(pilot)
 
 
-async def palette(pilot) -> None:
-    await settle(pilot)
-    await pilot.press("ctrl+p")
-    await until_listed(pilot)
-
-
-async def until_listed(pilot) -> None:
-    """The palette has found what it offers."""
-    import asyncio
-
-    from textual.command import CommandList
-
-    while not (lists := pilot.app.screen.query(CommandList)) or lists.first().option_count < 20:
-        await asyncio.sleep(0.01)
-        await pilot.pause()
-    await settle(pilot)
-
-
-SCENES = {"main": main, "record": record, "history": history, "settings": settings, "help": help, "palette": palette}
+SCENES = {"main": main, "record": record, "history": history, "settings": settings, "help": help}

@@ -7,7 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 from s2mlx_app.app import S2App
-from s2mlx_app.screens.help import HelpScreen
+from s2mlx_app.commands import Actions
+from s2mlx_app.screens.help import HelpScreen, key_groups
 from s2mlx_app.screens.history import HistoryScreen
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.settings import SettingsScreen
@@ -359,3 +360,17 @@ async def test_the_keys_of_every_pane_fit(make_app, studio, width):
             await pilot.pause()
             await fits(pilot, app)
         await pilot.press("escape")
+
+
+async def test_the_palette_has_every_action_with_its_key(make_app):
+    app = make_app()
+    async with running(app) as pilot:
+        offered = {title: key for title, _, _, key in Actions(app.screen)._all()}
+        assert (offered["Speak"], offered["History"], offered["Pause"]) == ("^s", "^t", "F2")
+        assert offered["Rename: the list of voices"] == "r"  # though another pane has the focus
+        told = {binding.description for _, _, bindings in key_groups(app, app.screen) for binding in bindings}
+        assert len(told) > 20 and len(offered) >= len(told)
+        app.main.voice_list.highlight("anna")
+        rename = next(act for title, _, act, _ in Actions(app.screen)._all() if title.startswith("Rename"))
+        rename()
+        await until(pilot, lambda: bool(app.screen.query("#field-name")))
