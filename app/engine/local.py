@@ -12,6 +12,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from .. import figures
+from .hearing import HeardTake, hear
 from .levels import Levels, peak_db
 from .loudspeaker import LentOutput, Loudspeaker
 from .model_offers import ModelOffer, offers
@@ -111,6 +112,9 @@ class LocalStudio:
         from s2mlx.audio import Take, check
 
         return check(Take.of(samples, rate))
+
+    def hear_take(self, samples: np.ndarray, rate: int, words: str, language: str) -> HeardTake | None:
+        return hear(samples, rate, words, language)
 
     def levels(self, samples: np.ndarray, rate: int) -> Levels:
         from s2mlx.audio import noise_floor_db, speech_db

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from s2mlx.options import Options
 from s2mlx.results import AudioChunk
 
+from .hearing import HeardTake
 from .levels import Levels
 from .model_offers import ModelOffer
 
@@ -196,6 +197,9 @@ class Studio(Protocol):
 
     def judge_take(self, samples: np.ndarray, rate: int) -> TakeVerdict:
         """Whether a take, samples float32 [n], will do as a reference."""
+
+    def hear_take(self, samples: np.ndarray, rate: int, words: str, language: str) -> HeardTake | None:
+        """What a recognizer makes of a take, float32 [n], that should say `words`; None without one."""
 
     def levels(self, samples: np.ndarray, rate: int) -> Levels:
         """How loud samples float32 [n] are."""

@@ -29,6 +29,7 @@ from .base import AppScreen
 from .record_buttons import ALLOWED, BUTTONS, lit
 from .review import LONGEST, NewVoice, Stage, TakeReview
 from .take_desk import TakeDesk
+from .take_listener import TakeListener
 from .take_recorder import TakeRecorder
 
 TICK = 1 / 20
@@ -70,6 +71,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
         self.recorder = TakeRecorder(
             self, self, self.meter, self.trimmer, countdown, lambda: self.card.words, lambda: self.name_field.value
         )
+        self.listener = TakeListener(self)
         self.take_table = TakeTable(id="take-table")
         self.desk = TakeDesk(
             self,
@@ -278,6 +280,8 @@ class RecordScreen(AppScreen[NewVoice | None]):
         self.card.fixed = True
         self.meter.reset()
         self.desk.took(take, remark)
+        if not self.live:
+            self.listener.listen(take, self.card)
 
     def took_nothing(self) -> None:
         """The take that came before, if any, is shown again."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
+from rich.markup import escape
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -12,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Select
 
 from ..recording.sentences_aloud import languages, sentence
-from .wrapped_text import WrappedText
+from .marked_words import MarkedWords
 
 TITLE = "Read this aloud, or write your own words"
 
@@ -29,7 +31,7 @@ class ReadingCard(Vertical):
         self._number, self._longest = 0, longest
         known = [code for _, code in languages()]
         self.language = language if language in known else known[0]
-        self._area = WrappedText(
+        self._area = MarkedWords(
             self._sentence() if words is None else words,
             id="words",
             tab_behavior="focus",
@@ -64,6 +66,15 @@ class ReadingCard(Vertical):
         """Other words in place of those that are there; undo brings them back."""
         if words != self._area.text:
             self._area.put(words)
+
+    def mark(self, spans: Sequence[tuple[int, int]]) -> None:
+        """Words, as characters [begin, end), that were heard otherwise; until the words change."""
+        self._area.mark(spans)
+
+    def tell(self, text: str) -> None:
+        """Something about the words, in their frame; until they change."""
+        # after the change of words that may be on its way, which takes it away
+        self.call_after_refresh(lambda: setattr(self._area, "border_subtitle", escape(text)))
 
     @on(Select.Changed)
     def _chosen(self, event: Select.Changed) -> None:

@@ -60,6 +60,7 @@ class FakeStudio:
         self.watched: list[FakeRecorder] = []  # microphones whose level is looked at
         self.problems: tuple[str, ...] = ()
         self.usable = True
+        self.hears = None  # the card's words -> HeardTake
         self.files: dict = {}
         self.more_devices: list = []
         self.offers = [
@@ -141,6 +142,9 @@ class FakeStudio:
     def judge_take(self, samples, rate):
         self.look(None)
         return SimpleNamespace(ok=not self.problems, usable=self.usable, problems=self.problems)
+
+    def hear_take(self, samples, rate, words, language):
+        return self.hears(words) if self.hears else None
 
     def levels(self, samples, rate):
         peak = peak_db(samples)
