@@ -38,7 +38,8 @@ def written() -> Iterator[Finding]:
 
 
 def settings() -> Iterator[Finding]:
-    ours = {"MLX_ENABLE_TF32": "0"}  # set by importing s2mlx
+    # what importing s2mlx sets
+    ours = {"MLX_ENABLE_TF32": "0", "MLX_MAX_OPS_PER_BUFFER": "1000", "MLX_MAX_MB_PER_BUFFER": "400"}
     set_by_others = [name for name, value in os.environ.items() if ours.get(name) != value]
     variables = sorted(name for name in set_by_others if name.startswith(("S2MLX_", "MLX_")))
     try:
