@@ -66,7 +66,11 @@ class Transport(Horizontal):
             label = Content.assemble((before, colour), word, (after, "" if lit else "$faint"))
             button.set_reactive(Button.label, label)  # contents of the same letters count as equal
             button.refresh(layout=True)
-            button.styles.line_pad, button.styles.width = beside, cell_len(words) + 2 * beside
+            button.styles.width = cell_len(words) + 2 * beside
+            if beside <= button.styles.line_pad:
+                button.styles.line_pad = beside
+            else:  # once there is room for it: a picture may come before the layout, and would have no column for words
+                self.call_after_refresh(setattr, button.styles, "line_pad", beside)
 
     def allow(self, *possible: str) -> None:
         """Enable these and only these."""
