@@ -10,9 +10,11 @@ import errno
 
 
 class S2Error(Exception):
-    """Base of all expected errors. `exit_code` is what the command returns."""
+    """Base of all expected errors. `exit_code` is what the command returns; `keeps_finished`: what was finished before
+    it is whole, and of use."""
 
     exit_code = 1
+    keeps_finished = False
 
 
 class UsageError(S2Error):

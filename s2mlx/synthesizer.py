@@ -247,6 +247,12 @@ class Synthesizer:
         wanted any more."""
         return self._worker.stream(work, cancel)
 
+    def on_engine(
+        self, work: Callable[[Engine, KeepGoing], Iterator[Any]], cancel: threading.Event | None = None
+    ) -> Results:
+        """The items of `work(engine, keep_going)`, a generator that runs on the model's thread: for rooms above."""
+        return self._worker.stream(lambda keep_going: work(self._engine, keep_going), cancel)
+
     def warm_up(self) -> None:
         """Build the Metal kernels and bring in the weights that the first request would wait for, by a few frames that
         nobody hears: for programs that load long before they speak. Where no kernels run it does nothing."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..errors import S2Error
 from ..options import DEFAULT_MAX_FRAMES, Options
 from ..results import CANCELLED, LENGTH, AudioChunk, Pass, Tally, corrected, ended_at_once
 from ..text import estimate_seconds, most_frames, notes
@@ -82,13 +83,15 @@ class Delivery:
                 self.console.note(f"interrupted; nothing was finished, seed {self.seed}")
             raise
         except BaseException as fault:
-            if isinstance(self.text, str) or fault is not self.text.error:
+            of_writer = not isinstance(self.text, str) and fault is self.text.error
+            if not (of_writer or (isinstance(fault, S2Error) and fault.keeps_finished)):
                 sink.discard()
                 raise
-            sink.keep()  # its writer failed: what was complete is spoken
+            sink.keep()  # what was complete is spoken
             self.console.clear()
             for output in sink.outputs:
                 if output.kept_seconds:
+                    self.kept_seconds = max(self.kept_seconds, output.kept_seconds)
                     self.console.note(f"{output.path} holds {seconds(output.kept_seconds)}")
             raise
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from typing import TYPE_CHECKING
 
 from ..errors import DeviceError, GenerationError, UsageError
 from . import knobs, model, parts, paths, references
@@ -12,6 +13,9 @@ from .live_text import PROMPT
 from .parser import Parser, words
 from .terminal import Console
 from .text_input import read_text, stdin_is_a_keyboard
+
+if TYPE_CHECKING:
+    from ..team import Team
 
 _EPILOG = """\
 TEXT words are joined by spaces; without TEXT and -f a pipe on stdin is read, and spoken while it comes. -f - at a
@@ -122,6 +126,18 @@ def configure(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
+    from ..team import in_team
+
+    if not in_team():
+        return _say(args, console)
+    from . import team
+
+    with team.joined(args) as own:
+        return team.serve(args, console, own) if own.rank else _say(args, console, own)
+
+
+def _say(args: argparse.Namespace, console: Console, own: Team | None = None) -> int:
+    """own: of several machines, which this one leads."""
     if args.voice and "?" in args.voice:
         from .voice import print_voices
 
@@ -166,18 +182,28 @@ def run(args: argparse.Namespace, console: Console) -> int:
             for line in notes(text, tts.config):
                 console.note(line)
         voices = references.resolve(args, named, clips, tts, console)
+        progress = None
+        if own is not None and own.size > 1:
+            from .team import TeamProgress, led
+
+            tts = led(tts, own)
+            progress = TeamProgress(tts, console)
 
         def prepare(job: Delivery) -> None:
             if args.codes:
                 job.write_codes(args.codes)
             if play:
                 job.play(args.device)
+            if progress:
+                job.listeners.append(progress.hear)
 
         passes, wrong = 0, 0
 
         def done(job: Delivery) -> None:
             nonlocal passes, wrong
             passes, wrong = passes + len(job.tally.passes), wrong + len(job.tally.wrong)
+            if progress:
+                console.note(tts.standing)
             if args.json:
                 job.print_json(
                     voice=args.voice or [os.path.basename(clip) for clip in args.ref or []],

@@ -55,14 +55,19 @@ class Conversation:
 
     def borrow_voice(self, text: str, codes: np.ndarray, passes: list[PlannedPass]) -> None:
         """Speak `passes` in the voice of what was said, if that leaves half of the context to each of them."""
-        voices = [Voice(codes, text, self._model.codec_config.sample_rate, self._config.codebook_size)]
-        longest = max(passes, key=lambda p: len(p.text))
-        prompt = build_prompt(self._model.tokenizer, self._config, longest.text, voices)
-        if len(prompt) <= self._config.context_length // 2:
-            self.voices, self.borrowed = voices, True
+        if (voice := voice_of(self._model, text, codes, passes)) is not None:
+            self.voices, self.borrowed = [voice], True
 
     def references(self) -> dict[str, Any] | None:
         """What is told of the references where they are kept for later; None for a voice that only this request has."""
         if self.borrowed or not self.voices:
             return None
         return {"model": self._config.name, "voices": [voice.name or "a clip" for voice in self.voices]}
+
+
+def voice_of(model: Model, text: str, codes: np.ndarray, passes: list[PlannedPass]) -> Voice | None:
+    """What was said as a reference for `passes`; None if that leaves less than half of the context to one of them."""
+    voice = Voice(codes, text, model.codec_config.sample_rate, model.config.codebook_size)
+    longest = max(passes, key=lambda p: len(p.text))
+    prompt = build_prompt(model.tokenizer, model.config, longest.text, [voice])
+    return voice if len(prompt) <= model.config.context_length // 2 else None

@@ -10,6 +10,7 @@ from pathlib import Path
 import mlx.core as mx
 import numpy as np
 
+from ..networks.generate import Frame
 from ..networks.load import Model, load_model
 from ..options import DEFAULT_BATCH, Options
 from ..results import CANCELLED, AudioChunk
@@ -19,11 +20,13 @@ from ..text.words import has_words
 from ..voices.voice import Voice
 from ..weights.storage import machine_memory
 from ..worker import Aside, Closed
+from .assigned import SilentRun
 from .checked import CheckedRun
 from .disk_prefixes import DiskPrefixes, disk_prefixes
 from .listener import Judge
+from .pass_sound import PassSound
 from .pass_source import ArrivingPasses, PassSource
-from .passes import plan_passes
+from .passes import PlannedPass, plan_passes
 from .prefix_cache import PrefixCache
 from .reference import References
 from .run import RequestRun
@@ -46,20 +49,23 @@ class Engine:
 
     def speak(
         self,
-        text: str | SpeechInput,
+        text: str | SpeechInput | PassSource,
         voices: list[Voice],
         options: Options,
         seed: int,
         keep_going: Callable[[], bool],
         lead: Callable[[], float] | None = None,
         open_judge: Callable[[], Judge] | None = None,
+        silent: bool = False,
     ) -> Iterator[AudioChunk | Aside]:
         """The chunks of a request, in order; see `AudioChunk` for what the last one of a pass says. open_judge: who
-        hears the passes before they go out, see `Listener`."""
-        source = self._passes(text)
+        hears the passes before they go out, see `Listener`. silent: only codes are wanted. Voices for passes that were
+        planned before are as long as they should be."""
+        source = text if isinstance(text, PassSource) else self._passes(text)
         try:
-            voices = [self.references.fit(voice) for voice in voices]
+            voices = voices if source is text else self.fit(voices)
             kind = RequestRun if open_judge is None else partial(CheckedRun, open_judge=open_judge)
+            kind = SilentRun if silent else kind
             run = kind(
                 self.model, self.prefixes, voices, options, seed, keep_going, lead, source, default_batch(self.model)
             )
@@ -71,11 +77,30 @@ class Engine:
         finally:
             source.leave()
 
+    def fit(self, voices: list[Voice]) -> list[Voice]:
+        """The voices, as long as the model takes them."""
+        return [self.references.fit(voice) for voice in voices]
+
+    def plan(self, text: str) -> list[PlannedPass]:
+        """The passes of a text that is all there."""
+        return plan_passes(text, self.model.config.pass_seconds, self._can_say)
+
+    def sound(
+        self, planned: PlannedPass, codes: np.ndarray, reason: str, options: Options
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, str | None]]:
+        """What a pass with these codes, int32 [num_codebooks, frames], gives out when nobody listens: codes, samples
+        and, at its end, the reason."""
+        piece = PassSound(
+            planned, self.model.codec, options, None, lambda planned, *given: given, lambda planned: planned.pause_after
+        )
+        for frame in codes.T:
+            yield from piece.take(Frame(frame, None))
+        yield piece.last(reason)
+
     def _passes(self, text: str | SpeechInput) -> PassSource:
-        seconds = self.model.config.pass_seconds
         if isinstance(text, str):
-            return PassSource(plan_passes(text, seconds, self._can_say))
-        return ArrivingPasses(text, seconds, self._can_say)
+            return PassSource(self.plan(text))
+        return ArrivingPasses(text, self.model.config.pass_seconds, self._can_say)
 
     def _can_say(self, words: str) -> bool:
         """Whether anything of a pass is heard; without a word the model would speak those of its voice's clip."""

@@ -1,0 +1,74 @@
+"""`say` on several machines, started by `mlx.launch`: the first has the text, the others give their models."""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from ..errors import S2Error, UsageError
+from ..results import AudioChunk
+from ..team import Team, TeamSynthesizer, follow
+from . import model, paths
+from .terminal import Console
+
+if TYPE_CHECKING:
+    from ..synthesizer import Synthesizer
+
+_EVERY = 10.0  # seconds between two lines of progress: a launcher's output is no terminal
+
+
+@contextmanager
+def joined(args: argparse.Namespace) -> Iterator[Team]:
+    """The team of this process; left at the end, by all when this one leads."""
+    team = Team()
+    try:
+        if team.size > 1 and team.rank == 0 and (not args.output or paths.is_stream(args.output) or args.play):
+            raise UsageError("several machines write a file: give -o FILE, and leave --play out")
+        yield team
+    finally:
+        team.close()
+        if team.rounds is not None and team.rounds.stuck:  # in MLX, which the end of the interpreter would wait for
+            atexit.register(_leave)
+
+
+def serve(args: argparse.Namespace, console: Console, team: Team) -> int:
+    """What all but the first do."""
+    assert team.rounds is not None
+    try:
+        with model.open_model(args, console) as tts:
+            follow(tts, team.rounds, team.rank)
+    except S2Error as fault:
+        team.rounds.say(kind="fault", why=str(fault))
+        time.sleep(1.0)  # for the others to hear it
+        raise
+    return 0
+
+
+class TeamProgress:
+    """A line now and then for the log that a launcher's output is: how much there is, and who spoke it."""
+
+    def __init__(self, tts: TeamSynthesizer, console: Console):
+        self._tts, self._console, self._last, self._passes = tts, console, time.monotonic(), 0
+
+    def hear(self, chunk: AudioChunk) -> None:
+        self._passes += chunk.finish_reason is not None
+        if time.monotonic() - self._last >= _EVERY:
+            self._last = time.monotonic()
+            self._console.note(f"{self._passes} of {chunk.parts} passes; {self._tts.standing}")
+
+
+def led(tts: Synthesizer, team: Team) -> Synthesizer | TeamSynthesizer:
+    """The synthesizer of all, once all are ready."""
+    return tts if team.rounds is None else TeamSynthesizer(tts, team.rounds, team.size)
+
+
+def _leave() -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(1)

@@ -1,0 +1,65 @@
+"""Codes -> sound on the leader's model, between the steps of what it speaks itself."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..options import Options
+from ..synthesizer import Synthesizer
+from ..worker import Aside, KeepGoing
+
+if TYPE_CHECKING:
+    from ..request.engine import Engine
+    from ..request.passes import PlannedPass
+
+Piece = tuple[np.ndarray, np.ndarray, str | None]  # codes, samples, why the pass ended or None
+
+
+class Sounding:
+    """To be made before this machine begins its own share: work that has begun is not left for new work, but for work
+    that is aside."""
+
+    def __init__(self, tts: Synthesizer, options: Options, cancel: threading.Event):
+        self._options, self._waiting = options, deque[tuple["PlannedPass", np.ndarray, str]]()
+        self._lock, self._ended = threading.Lock(), False
+        self._wake: Callable[[], None] | None = None
+        self._results = tts.on_engine(self._work, cancel)
+
+    def of(self, planned: PlannedPass, codes: np.ndarray, reason: str) -> list[Piece]:
+        """The pieces of a pass; none when it was cancelled. codes int32 [num_codebooks, frames]."""
+        with self._lock:
+            self._waiting.append((planned, codes, reason))
+        self._tell()
+        found: list[Piece] = next(self._results, [])
+        return found
+
+    def close(self) -> None:
+        self._ended = True
+        self._tell()
+        self._results.close()
+
+    def _work(self, engine: Engine, going: KeepGoing) -> Iterator[Any]:
+        while True:
+            while not self._waiting:
+                if self._ended or not going():
+                    return
+                yield Aside(self._call_when_changed, between=lambda: bool(self._waiting))
+            yield list(engine.sound(*self._waiting.popleft(), self._options))
+
+    def _call_when_changed(self, wake: Callable[[], None]) -> None:
+        with self._lock:
+            if not (self._waiting or self._ended):
+                self._wake = wake
+                return
+        wake()
+
+    def _tell(self) -> None:
+        with self._lock:
+            wake, self._wake = self._wake, None
+        if wake is not None:
+            wake()
