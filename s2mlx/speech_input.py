@@ -227,3 +227,14 @@ async def read_here(text: str | SpeechInput) -> AsyncIterator[str | SpeechInput]
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+
+
+def written(text: object) -> str | SpeechInput:
+    """The text of a request: what is all there as a str. Raises `UsageError` for what is none."""
+    if isinstance(text, (str, SpeechInput)):
+        return text
+    if isinstance(text, (list, tuple)) and all(isinstance(piece, str) for piece in text):
+        return "".join(text)
+    if isinstance(text, (Iterable, AsyncIterable)) and not isinstance(text, (bytes, bytearray, list, tuple)):
+        return SpeechInput(text)
+    raise UsageError(f"the text must be a str, an iterable of str or a SpeechInput, not {type(text).__name__}")

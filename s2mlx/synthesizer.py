@@ -7,7 +7,7 @@ import os
 import secrets
 import threading
 import weakref
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from .config import ModelConfig
 from .errors import AudioError, GenerationError, UsageError, VoiceError
 from .options import Options
 from .results import CANCELLED, Audio, AudioChunk, Tally, corrected, ended_at_once
-from .speech_input import Pieces, SpeechInput, read_here
+from .speech_input import Pieces, SpeechInput, read_here, written
 from .text import clean_text, has_words
 from .voices.clips import read_clip
 from .voices.voice import Voice
@@ -162,7 +162,7 @@ class Synthesizer:
         spoken when it is complete, while the next ones are being written. lead: called on the model's thread, seconds
         of sound the listener still has; pieces grow with it. Closing the iterator stops generation.
         """
-        return self._request(_text(text), voice, (options or Options()).replace(**overrides), cancel, lead)
+        return self._request(written(text), voice, (options or Options()).replace(**overrides), cancel, lead)
 
     async def astream(
         self,
@@ -176,7 +176,7 @@ class Synthesizer:
     ) -> AsyncIterator[AudioChunk]:
         """`stream` for an event loop, which it never blocks. An asynchronous iterable is read in this loop. A cancelled
         task, or one that closes the iterator, stops generation."""
-        async with read_here(_text(text)) as own:
+        async with read_here(written(text)) as own:
             voices = await asyncio.to_thread(self._voices, voice)
             options = (options or Options()).replace(**overrides)
             items = AsyncItems(asyncio.get_running_loop())
@@ -316,17 +316,6 @@ class CodecHandle:
             lambda keep_going: _finished(codec.decode(codes, chunk, keep_going), keep_going), cancel
         )
         return found
-
-
-def _text(text: object) -> str | SpeechInput:
-    """The text of a request: what is all there as a str. Raises `UsageError` for what is none."""
-    if isinstance(text, (str, SpeechInput)):
-        return text
-    if isinstance(text, (list, tuple)) and all(isinstance(piece, str) for piece in text):
-        return "".join(text)
-    if isinstance(text, (Iterable, AsyncIterable)) and not isinstance(text, (bytes, bytearray, list, tuple)):
-        return SpeechInput(text)
-    raise UsageError(f"the text must be a str, an iterable of str or a SpeechInput, not {type(text).__name__}")
 
 
 def _judge(ear: str | None, text: str | SpeechInput) -> Callable[[], Judge]:

@@ -69,6 +69,7 @@ class Engine:
             run = kind(
                 self.model, self.prefixes, voices, options, seed, keep_going, lead, source, default_batch(self.model)
             )
+            run.conversation.borrowed = source is text  # a team's voice is not kept for later
             last: AudioChunk | Aside | None = None
             for last in run.chunks():
                 yield last

@@ -15,7 +15,7 @@ from .markdown import ROOT, blocks, commands, lines, papers, piped
 OTHERS = {
     "python3", "python", ".venv/bin/pip", ".venv/bin/python", ".venv/bin/ruff", ".venv/bin/mypy", "pip", "uv", "sox",
     "echo",
-    "cat", "curl", "eval",
+    "cat", "curl", "eval", "mlx.launch",
 }  # fmt: skip
 BIG = {"s2-pro", "s2-pro-f16", "s2-pro-q6_k"}  # models that are not here
 
@@ -25,8 +25,15 @@ def shown():
     for paper in papers():
         for block in blocks(paper, "sh"):
             for line in lines(block):
-                ours = [words[1:] for words in commands(line) if words[0] in ("s2mlx", ".venv/bin/s2mlx")]
+                ours = [
+                    words[1:] for words in map(launched, commands(line)) if words[0] in ("s2mlx", ".venv/bin/s2mlx")
+                ]
                 yield str(paper.relative_to(ROOT)), line, ours
+
+
+def launched(words):
+    """What a launcher starts, or the words as they are."""
+    return words[words.index("--") + 1 :] if words[0] == "mlx.launch" else words
 
 
 def parsed(words):
@@ -65,7 +72,8 @@ def desk(tmp_path_factory):
         for name in ("CONFIG", "DATA", "STATE", "CACHE"):
             patch.setenv(f"XDG_{name}_HOME", str(folder / "home" / name.lower()))
         patch.chdir(folder)
-        (folder / "chapter.txt").write_text("It was a fine day. The boat went out. Nobody knew it then.\n")
+        for name in ("chapter.txt", "book.txt"):
+            (folder / name).write_text("It was a fine day. The boat went out. Nobody knew it then.\n")
         with s2mlx.load() as tts:
             clip = tts.say("The words that Anna says in the clip.", voice="nora", seed=1)
             for name in ("anna.wav", "bert.wav", "clip.flac", "me.wav"):

@@ -1,5 +1,6 @@
-"""Two processes of `mlx.launch` on this machine: the file of one, and a lost one ends the run with what was complete."""
+"""Two processes of `mlx.launch` on this machine: the file of one; one that is lost, and what was complete."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -13,7 +14,8 @@ import soundfile
 from s2mlx.files.folders import assets_dir
 
 pytestmark = [pytest.mark.skipif(not assets_dir(), reason="no voice is bundled"), pytest.mark.xdist_group("team")]
-LAUNCH = [sys.executable, "-c", "from mlx._distributed_utils.launch import main; main()", "-n", "2", "--backend", "ring"]
+MAIN = "from mlx._distributed_utils.launch import main; main()"
+LAUNCH = [sys.executable, "-c", MAIN, "-n", "2", "--backend", "ring"]
 SAY = [sys.executable, "-m", "s2mlx", "say", "-v", "clara", "--seed", "5"]
 PARAGRAPH = "This is a paragraph of the book, with a sentence of some length. And here is another one behind it.\n\n"
 
@@ -36,10 +38,8 @@ def ended():
     running = []
     yield running
     for process in running:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
 
 
 def test_the_file_is_that_of_one(tmp_path, ended):
@@ -70,8 +70,7 @@ def test_a_lost_machine_and_resume(tmp_path, ended):
     assert "Traceback" not in told and "holds" in told, told
     seconds = soundfile.info(out).duration
     assert seconds > 1 and "--resume goes on" in told
-    (tmp_path / "again.txt").write_text(text.read_text())
-    again = subprocess.Popen([*SAY, "-f", text, "-o", out, "--batch", "1", "--resume"], stderr=subprocess.PIPE, text=True)
+    again = subprocess.Popen([*SAY, "-f", text, "-o", out, "--batch", "1", "--resume"], stderr=subprocess.PIPE)
     ended.append(again)
     for _ in range(600):
         if soundfile.info(out).duration != seconds or again.poll() is not None:
