@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ..errors import DeviceError, GenerationError, UsageError
 from . import knobs, model, parts, paths, references
@@ -15,6 +15,7 @@ from .terminal import Console
 from .text_input import read_text, stdin_is_a_keyboard
 
 if TYPE_CHECKING:
+    from ..synthesizer import Synthesizer
     from ..team import Team
 
 _EPILOG = """\
@@ -183,11 +184,11 @@ def _say(args: argparse.Namespace, console: Console, own: Team | None = None) ->
                 console.note(line)
         voices = references.resolve(args, named, clips, tts, console)
         progress = None
-        if own is not None and own.size > 1:
+        if own is not None and own.rounds is not None:
             from .team import TeamProgress, led
 
-            tts = led(tts, own)
-            progress = TeamProgress(tts, console)
+            all_of_them = led(tts, own)
+            tts, progress = cast("Synthesizer", all_of_them), TeamProgress(all_of_them, console)
 
         def prepare(job: Delivery) -> None:
             if args.codes:
@@ -203,7 +204,7 @@ def _say(args: argparse.Namespace, console: Console, own: Team | None = None) ->
             nonlocal passes, wrong
             passes, wrong = passes + len(job.tally.passes), wrong + len(job.tally.wrong)
             if progress:
-                console.note(tts.standing)
+                progress.tell()
             if args.json:
                 job.print_json(
                     voice=args.voice or [os.path.basename(clip) for clip in args.ref or []],

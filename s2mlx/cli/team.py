@@ -62,10 +62,16 @@ class TeamProgress:
             self._last = time.monotonic()
             self._console.note(f"{self._passes} of {chunk.parts} passes; {self._tts.standing}")
 
+    def tell(self) -> None:
+        """At the end."""
+        if self._tts.standing:
+            self._console.note(self._tts.standing)
 
-def led(tts: Synthesizer, team: Team) -> Synthesizer | TeamSynthesizer:
+
+def led(tts: Synthesizer, team: Team) -> TeamSynthesizer:
     """The synthesizer of all, once all are ready."""
-    return tts if team.rounds is None else TeamSynthesizer(tts, team.rounds, team.size)
+    assert team.rounds is not None
+    return TeamSynthesizer(tts, team.rounds, team.size)
 
 
 def _leave() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from ..errors import S2Error
 from .rounds import Rounds
@@ -38,8 +39,9 @@ class Team:
 class _Ring:
     """A round as two collectives: how long each message is, then the messages, filled up to the longest."""
 
-    def __init__(self, group: object):
-        self._group, self._stream = group, None
+    def __init__(self, group: Any):
+        self._group = group
+        self._stream: Any = None  # of the thread that works the rounds
 
     def __call__(self, mine: bytes) -> list[bytes]:
         import mlx.core as mx
