@@ -9,12 +9,15 @@ def run(
     voice: str | None = None,
     device: str | None = None,
     text: str | None = None,
+    file: str | None = None,
 ) -> int:
     """Run the app until the user quits; returns the exit code.
 
     Each argument stands in for the saved setting in this run only. `voice` is a saved voice's name or a .s2voice file.
-    Raises `S2Error` when the terminal or the voice cannot be used.
+    `file`: the text to begin with, instead; of a FIFO or a pipe on stdin (`-`) it comes in as it is written, and each
+    sentence is spoken.
+    Raises `S2Error` when the file, the terminal or the voice cannot be used.
     """
     from .start import start
 
-    return start(model=model, tokenizer=tokenizer, voice=voice, device=device, text=text)
+    return start(model=model, tokenizer=tokenizer, voice=voice, device=device, text=text, file=file)

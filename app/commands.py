@@ -34,6 +34,7 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
     main = app.main
     if screen is main:
         yield SystemCommand("Speak", "the text in the chosen voice", main.action_speak)
+        yield SystemCommand("Speak as I type", "each sentence when it is finished, or not", main.action_as_i_type)
         yield SystemCommand("Replay", "the last utterance", main.action_replay)
         yield SystemCommand("Save sound", "the last utterance to a file, its frames too if wanted", main.action_save)
         yield SystemCommand("Live clone", "record, and hear the text in that voice", main.action_live)

@@ -7,19 +7,38 @@ import sys
 from typing import Any
 
 from s2mlx.errors import UsageError
-from s2mlx.files import config_dir, state_dir
+from s2mlx.files import config_dir, read_text_file, state_dir
 
 from .app import S2App
+from .commands import LARGEST_TEXT
 from .engine.local import LocalStudio
 from .terminal import own_terminal
 
 INTERRUPTED = 130  # exit code, as the command has it
 
 
-def start(*, model: str | None, tokenizer: str | None, voice: str | None, device: str | None, text: str | None) -> int:
+def start(
+    *,
+    model: str | None,
+    tokenizer: str | None,
+    voice: str | None,
+    device: str | None,
+    text: str | None,
+    file: str | None = None,
+) -> int:
     """See `s2mlx_app.run`."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not sys.stdout.isatty():
         raise UsageError("the app needs a terminal; use `s2mlx say` in scripts")
+    if file != "-" and not _is_keyboard():
+        raise UsageError("the app needs a terminal; `s2mlx tui -f -` speaks a pipe there, `s2mlx say` without one")
+    if file == "-" and _is_keyboard():
+        raise UsageError("-f - reads a pipe, and stdin is the keyboard: leave it out and type into the app")
+    arriving = None
+    if file is not None:
+        from .engine.arriving_text import arriving_text
+
+        arriving = arriving_text(file)
+        text = "" if arriving else read_text_file(file, LARGEST_TEXT)
     try:
         (text or "").encode()
     except UnicodeEncodeError:  # bytes of the command line that are no text
@@ -35,6 +54,7 @@ def start(*, model: str | None, tokenizer: str | None, voice: str | None, device
             guests[loaded.name] = loaded
         overrides["cast"] = (loaded.name,)
     app = S2App(studio, config_dir(), state_dir(), text=text, guests=guests, **overrides)
+    app.main.typing.arriving = arriving
     log = state_dir() / "app.log"
     try:
         with own_terminal(log):
@@ -55,3 +75,7 @@ def start(*, model: str | None, tokenizer: str | None, voice: str | None, device
         sys.stderr.flush()
         os._exit(code)
     return code
+
+
+def _is_keyboard() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()

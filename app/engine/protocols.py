@@ -20,6 +20,8 @@ from .model_offers import ModelOffer
 if TYPE_CHECKING:
     import numpy as np
 
+    from s2mlx import SpeechInput
+
 
 class SpeechEngine(Protocol):
     """A loaded model. Callable from any thread; `cancel` is looked at every frame."""
@@ -46,7 +48,7 @@ class SpeechEngine(Protocol):
 
     def stream(
         self,
-        text: str,
+        text: str | SpeechInput,
         *,
         voice: Any = None,
         options: Options | None = None,

@@ -83,13 +83,18 @@ class Paused:
 
 
 @dataclass(frozen=True)
+class AwaitingText:
+    """All that was written was heard; the next sentence is being typed."""
+
+
+@dataclass(frozen=True)
 class MadeUnheard:
     """The speech is there, and nobody has heard it."""
 
     why: str
 
 
-Sounding = Starting | Speaking | MakingUnheard | Replaying | Paused
+Sounding = Starting | Speaking | MakingUnheard | Replaying | Paused | AwaitingText
 Activity = Idle | Loading | LoadFailed | Working | Sounding | MadeUnheard
 
 
@@ -116,6 +121,8 @@ def words(activity: Activity) -> str:
             return f"listening to the clip of {clip_of}" if clip_of else "replaying"
         case Paused():
             return "paused: F2 goes on, esc stops"
+        case AwaitingText():
+            return "speaks each sentence when it is finished: esc ends that"
         case MadeUnheard(why):
             return f"made, unheard (^o saves it): {why}"
         case _:

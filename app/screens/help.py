@@ -14,6 +14,9 @@ from ..widgets.key_line import KeyLine
 WORDS = """\
 Type a text, choose a voice on the left, press ^s. The sound plays while it is made; escape stops it.
 
+F12 speaks while you type: each sentence when it is finished, what you add at the end first of all; what was spoken \
+already is not spoken again when you edit it. F12 or escape ends that.
+
 A new voice: ^r, read the sentence aloud, trim it, name it. Or ^l: record, and hear the text in that voice at once.
 
 Tags: type [ for the list, where the model takes them. [whisper], [laughing] and any short instruction in brackets \

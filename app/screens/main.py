@@ -11,7 +11,6 @@ from textual.widgets import TextArea
 
 from s2mlx.options import Options
 
-from .. import tags
 from ..speaking.live_utterance import SpeechFrames, SpeechMade, SpeechUnheard
 from ..speaking.spoken_audio import Script
 from ..widgets.editor import Editor
@@ -21,8 +20,10 @@ from ..widgets.transport import Transport
 from ..widgets.voice_list import VoiceList
 from ..widgets.waveform import Waveform
 from .activity import Idle, LoadFailed, Loading, MakingUnheard, Paused, Replaying, Situation, Speaking, Starting
+from .as_i_type import AsIType
 from .background_work import BackgroundWork
 from .base import AppScreen
+from .casting import cast_for
 from .compare import compare_voices
 from .directing import direct_text
 from .side_panel import SidePanel
@@ -60,6 +61,7 @@ class MainScreen(AppScreen[None]):
     speech      the sound: making, playing, replaying
     voices      the list of voices and all that is done with them
     work        the work with voices under way
+    typing      sentences spoken as soon as they are written
     side        takes and history beside the text, where there is room
     """
 
@@ -73,6 +75,7 @@ class MainScreen(AppScreen[None]):
         Binding("f9", "again", "Say again what was not heard", key_display="F9", show=False),
         Binding("f4", "tags", "Tags", key_display="F4", show=False),
         Binding("f5", "direct", "Add stage directions", key_display="F5", show=False),
+        Binding("f12", "as_i_type", "Speak as I type", key_display="F12", show=False),
         Binding("ctrl+o", "save", "Save sound", show=False),
         Binding("ctrl+l", "live", "Live clone", show=False),
         Binding("ctrl+r", "record", "Record", show=False),
@@ -97,6 +100,7 @@ class MainScreen(AppScreen[None]):
         self.speech = SpeechControl(self, self.wave, self.editor, self.status, self.situation, self.allow)
         self.work = BackgroundWork(self, self.situation, self.allow)
         self.voices = VoiceActions(self, self.voice_list, self.editor, self.situation, self.work, self.speech.play)
+        self.typing = AsIType(self)
         self._saver = SoundSaver(self, self.say)
         self.ready = False  # the widgets are there
         self._speak_when_loaded = False
@@ -120,11 +124,13 @@ class MainScreen(AppScreen[None]):
         if self._instead is not None:
             self.editor.put(self._instead)
         self.ready = True
+        self.typing.mounted()
         self.engine_changed()
 
     def on_screen_resume(self) -> None:
         """Back from another screen, which may have changed what stands beside the text."""
         self.side.reload()
+        self.typing.settle()
 
     def _show_situation(self, line: str, mood: Mood) -> None:
         self.status.say(line, mood)
@@ -138,6 +144,7 @@ class MainScreen(AppScreen[None]):
 
     @on(TextArea.Changed)
     def _text_changed(self) -> None:
+        self.typing.text_changed()
         if self._autosave:
             self._autosave.stop()
         self._autosave = self.set_timer(AUTOSAVE, lambda: self.app.keep_text(self.editor.text))
@@ -218,6 +225,7 @@ class MainScreen(AppScreen[None]):
 
     def allow(self) -> None:
         """Enable what makes sense now."""
+        self.typing.settle()
         busy = self.speech.audible or self.work.job
         self.transport.allow(
             "speak",
@@ -230,7 +238,7 @@ class MainScreen(AppScreen[None]):
 
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         if action == "stop":
-            return bool(self.speech.audible or self.work.job or self.app.loader.loading)
+            return bool(self.speech.audible or self.work.job or self.app.loader.loading or self.typing.on)
         if action == "pause":
             return self.speech.audible is not None
         return True
@@ -239,7 +247,7 @@ class MainScreen(AppScreen[None]):
         self._speak(self.editor.text)
 
     def _speak(self, text: str | None, again: bool = False) -> None:
-        names, options = None if text is None else self.cast_for(text), self.app.settings.options()
+        names, options = None if text is None else cast_for(self, text), self.app.settings.options()
         self.speak(text or "", names, self.app.voices.notes.of(names[0]).applied(options) if names else options, again)
 
     def speak(self, text: str, names: tuple[str, ...] | None, options: Options, again: bool = False) -> None:
@@ -260,20 +268,29 @@ class MainScreen(AppScreen[None]):
             self.engine_changed()
             return
         self._speak_when_loaded = False
-        for note in notes(text, loader.engine.config):
+        self.tell(notes(text, loader.engine.config))
+        self.typing.passed_over()
+        self.speech.speak(loader.engine, Script(text, names, options), again)
+
+    def tell(self, notes: list[str]) -> None:
+        """What there is to be said of a text before it is spoken."""
+        for note in notes:
             if note not in self._noted:  # once: the next try is meant
                 self._noted.add(note)
                 self.app.notify(note, title="About this text", severity="warning", timeout=12)
-        self.speech.speak(loader.engine, Script(text, names, options), again)
+
+    def action_as_i_type(self) -> None:
+        self.typing.switch()
 
     def action_again(self) -> None:
         self._speak(self.speech.say_again(), again=True)
 
     def action_stop(self) -> None:
         self._speak_when_loaded = False
-        if self.speech.audible:
+        typing = self.typing.end()
+        if self.speech.audible or typing:
             self.speech.silence()
-            self.say("stopped")
+            self.say("stopped: F12 speaks as you type again" if typing else "stopped")
         elif self.work.job:
             self.work.cancel()
             self.say("cancelled")
@@ -325,25 +342,3 @@ class MainScreen(AppScreen[None]):
     def action_live(self) -> None:
         self.speech.silence()
         self.app.recordings.record(live=True)
-
-    # the cast
-
-    def cast_for(self, text: str) -> tuple[str, ...] | None:
-        """The voices a text needs. None, and a word about it, when a speaker that is named has or can have no voice."""
-        cast = self.app.settings.cast
-        named = tags.speakers(text)
-        if named and named[-1] >= tags.SPEAKERS:
-            self.say(f"the text names speaker {named[-1]}: only 0 to {tags.SPEAKERS - 1} can be given a voice")
-            return None
-        count = max(named, default=0) + 1
-        wanted = cast[:count] + (None,) * (count - len(cast))
-        if not any(wanted):
-            return ()
-        names: list[str] = []
-        for speaker, name in enumerate(wanted):
-            if name is None:
-                self.say(f"speaker {speaker} has no voice: highlight one in the list and press {speaker}")
-                self.voice_list.focus()
-                return None
-            names.append(name)
-        return tuple(names)

@@ -13,6 +13,7 @@ from s2mlx.results import CANCELLED, LENGTH, ended_at_once
 from ..engine.protocols import SpeechEngine
 from ..jobs import Job, deliver
 from ..speaking.audible import Audible, Replay
+from ..speaking.growing_utterance import GrowingUtterance
 from ..speaking.live_utterance import LiveUtterance, SpeechFrames, SpeechMade, SpeechUnheard
 from ..speaking.misheard import Misheard
 from ..speaking.sentence_follower import SentenceFollower
@@ -21,6 +22,7 @@ from ..widgets.editor import Editor
 from ..widgets.status_line import Figures, StatusLine
 from ..widgets.waveform import Waveform
 from .activity import (
+    AwaitingText,
     Idle,
     MadeUnheard,
     MakingUnheard,
@@ -116,9 +118,19 @@ class SpeechControl:
             lambda: app.open_output(rate),
             lambda message: deliver(self._screen, message),
         )
+        self._editor.follow(script.text)
+        self._begin(utterance)
+
+    def speak_as_it_grows(self, utterance: GrowingUtterance) -> None:
+        """An utterance whose text is being written, and found in the editor by its `place`."""
+        self.silence()
+        self.misheard = Misheard()
+        self._editor.mark_misheard("", [])
+        self._begin(utterance)
+
+    def _begin(self, utterance: LiveUtterance) -> None:
         self._follower = None
         self._asked, self._follows = utterance, True
-        self._editor.follow(script.text)
         self._start(utterance, Starting())
 
     def replay(self, begin: float = 0.0) -> None:
@@ -225,10 +237,21 @@ class SpeechControl:
         self._wave.play_at(position)
         self._status.show_time(position, self._wave.envelope.seconds)
         if self._follows and self._follower and heard > 0 and self._wave.envelope.seconds >= position:
-            self._editor.mark(self._follower.at(position))
+            self._mark(self._follower.at(position))
+        if isinstance(audible, GrowingUtterance) and not (lead > 0 or audible.ahead or output.paused):
+            self._doing = AwaitingText()
+            if not isinstance(self._situation.activity, AwaitingText):
+                self._situation.enter(self._doing)
         self._gaps = output.underruns
         if self._ticks % FIGURES == 1:
             self.show_figures(lead)
+
+    def _mark(self, span: tuple[int, int] | None) -> None:
+        place = self.audible.place if isinstance(self.audible, LiveUtterance) else None
+        if place is None:
+            self._editor.mark(span)
+        else:
+            self._editor.mark_here(span and place(span))
 
     def frames_came(self, event: SpeechFrames) -> None:
         utterance, chunk = event.utterance, event.chunk
@@ -242,7 +265,7 @@ class SpeechControl:
         if first:
             self._changed()
             self.show_figures()
-        if utterance.script.text == self.misheard.text and self.misheard.add(chunk):
+        if utterance.place is None and utterance.script.text == self.misheard.text and self.misheard.add(chunk):
             self._editor.mark_misheard(self.misheard.text, self.misheard.words)
             self._situation.say("words marked in the text were not heard: F9 says their sentence again")
         self._wave.extend(chunk.samples)

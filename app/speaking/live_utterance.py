@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
@@ -18,6 +18,9 @@ from ..jobs import Job, JobCancelled
 from .audible import Audible, drain
 from .sentence_follower import SentenceFollower
 from .spoken_audio import Script, SpokenAudio
+
+if TYPE_CHECKING:
+    from s2mlx import SpeechInput
 
 AMPLE = 60.0  # seconds: the lead of who hears nothing; pieces are the largest then, and the engine does not wait
 
@@ -54,6 +57,7 @@ class LiveUtterance(Audible):
     """
 
     follower: SentenceFollower
+    place: Callable[[tuple[int, int]], tuple[int, int] | None] | None = None  # where characters of it stand by now
     unheard: Exception | None = None  # why, when the loudspeaker refused or vanished
 
     def __init__(
@@ -94,10 +98,7 @@ class LiveUtterance(Audible):
         return audio
 
     def _make(self, job: Job) -> SpokenAudio:
-        text, rate = self.script.text, self.script.options.rate
-        estimate = lambda words: self._studio.estimate_seconds(words) / rate
-        self._expected = estimate(text)
-        self.follower = SentenceFollower(text, self._studio.sentences(text), estimate)
+        text = self._begin()
         audio = self._audio
         audio.when = time.strftime("%Y-%m-%dT%H:%M:%S")
         voice = [self._load_voice(name, self.engine, job) for name in self.script.names] or None
@@ -109,6 +110,7 @@ class LiveUtterance(Audible):
                 audio.add(chunk)
                 if chunk.finish_reason:
                     reasons.append(chunk.finish_reason)
+                self._arrived(chunk)
                 self._try(partial(self._play, chunk))
                 self._post(SpeechFrames(self, chunk))
                 if job.cancel.is_set():
@@ -119,6 +121,19 @@ class LiveUtterance(Audible):
                 close()
         audio.finish_reason = CANCELLED if job.cancel.is_set() else worst(reasons)
         return audio
+
+    def _begin(self) -> str | SpeechInput:
+        """What the engine is to speak; from now on there is a follower."""
+        text = self.script.text
+        self._expected = self._estimate(text)
+        self.follower = SentenceFollower(text, self._studio.sentences(text), self._estimate)
+        return text
+
+    def _estimate(self, words: str) -> float:
+        return self._studio.estimate_seconds(words) / self.script.options.rate
+
+    def _arrived(self, chunk: AudioChunk) -> None:
+        """More sound has come from the engine, and nobody else knows it yet."""
 
     def _lead(self) -> float:
         return AMPLE if self.unheard or self.output is None else self.output.lead

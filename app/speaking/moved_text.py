@@ -16,6 +16,11 @@ class MovedText:
         self._tail = len(before) - (0 if self._same else _common(tail, most - self._head))
         self._shift = len(after) - len(before)
 
+    @property
+    def end_of_change(self) -> int:
+        """Where in the text after the changed stretch ends."""
+        return self._tail + self._shift
+
     def find(self, span: tuple[int, int]) -> tuple[int, int] | None:
         """Characters [begin, end) of the text before, as they stand now; None where something in them has changed."""
         if span[1] <= self._head:

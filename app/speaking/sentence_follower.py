@@ -25,9 +25,16 @@ class SentenceFollower:
     """Maps a position of the playback to characters of the text."""
 
     def __init__(self, text: str, sentences: Sequence[Span], estimate: Callable[[str], float]):
-        self._sentences = [s for s in sentences if text[s[0] : s[1]].strip()]
-        self._cost = [max(0.05, estimate(text[b:e])) for b, e in self._sentences]
+        self._estimate = estimate
+        self._sentences: list[tuple[Span, float]] = []  # and their estimated lengths
         self._passes: list[_Pass] = []
+        self.grow(text, sentences)
+
+    def grow(self, text: str, sentences: Sequence[Span], begin: int = 0) -> None:
+        """More of the text, from character `begin` of the whole on, and its sentences as characters of itself."""
+        for first, last in sentences:
+            if words := text[first:last].strip():
+                self._sentences.append(((begin + first, begin + last), max(0.05, self._estimate(words))))
 
     def heard(self, part: int, span: Span, seconds: float, ended: bool) -> None:
         """`seconds` more sound of pass `part` exist; `ended` with its last chunk."""
@@ -44,9 +51,7 @@ class SentenceFollower:
             return None
         where = bisect_right([p.begin for p in self._passes], position) - 1
         current = self._passes[max(0, where)]
-        inside = [
-            (s, c) for s, c in zip(self._sentences, self._cost) if s[0] < current.span[1] and s[1] > current.span[0]
-        ]
+        inside = [(s, c) for s, c in self._sentences if s[0] < current.span[1] and s[1] > current.span[0]]
         if not inside:
             return current.span
         expected = sum(cost for _, cost in inside)

@@ -145,6 +145,14 @@ class Editor(Container):
         self._spoken, self._moved = text, None
         self.area.left_alone = True
 
+    def append(self, words: str) -> None:
+        """Put words at the end; a cursor that is there stays at the end, any other where it is."""
+        area = self.area
+        follows = area.selection.is_empty and area.cursor_location == area.document.end
+        area.insert(words, area.document.end, maintain_selection_offset=not follows)
+        if follows:
+            area.move_cursor(area.document.end)
+
     def insert(self, words: str) -> None:
         """Put words at the cursor, in place of what is selected, with a space where they would touch others."""
         (row, begin), (last, end) = sorted((self.area.selection.start, self.area.selection.end))
@@ -161,6 +169,10 @@ class Editor(Container):
         if span:
             self._moved = self._moved or MovedText(self._spoken, self.area.text)
             span = self._moved.find(span)
+        self.mark_here(span)
+
+    def mark_here(self, span: tuple[int, int] | None) -> None:
+        """The same, for characters of the text as it is."""
         if self.area.mark(span) and span and (self.area.left_alone or not self.area.has_focus):
             text = self.area.text
             at = min(span[0], len(text))
