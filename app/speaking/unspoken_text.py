@@ -60,7 +60,7 @@ class UnspokenText:
         if rested and waiting[last:].strip():
             done = waiting.rstrip()
             follows = self._sentences(f"{done} {_MORE}")
-            if waiting.endswith("\n") or (follows and follows[-1][0] > len(done)):
+            if waiting.endswith("\n") or (follows and follows[-1][0] >= len(done)):
                 last = len(waiting)
         while last < len(waiting) and last and waiting[last].isspace():  # by which the end is certain
             last += 1
