@@ -35,9 +35,9 @@ def start(
         raise UsageError("-f - reads a pipe, and stdin is the keyboard: leave it out and type into the app")
     arriving = None
     if file is not None:
-        from .engine.arriving_text import arriving_text
+        from .engine.outside_text import outside_text
 
-        arriving = arriving_text(file)
+        arriving = outside_text(file)
         text = "" if arriving else read_text_file(file, LARGEST_TEXT)
     try:
         (text or "").encode()

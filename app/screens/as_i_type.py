@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
-from ..engine.arriving_text import ArrivingText
+from ..engine.outside_text import OutsideText
 from ..jobs import deliver
 from ..speaking.growing_utterance import GrowingUtterance
 from ..speaking.spoken_audio import Script
@@ -30,7 +30,7 @@ class AsIType:
     def __init__(self, screen: MainScreen):
         self._screen = screen
         self.on = False
-        self.arriving: ArrivingText | None = None
+        self.arriving: OutsideText | None = None
         self._text = UnspokenText(lambda text: screen.app.studio.sentences(text))
         self._utterance: GrowingUtterance | None = None
         self._beginning = False  # an utterance, whose text is about to be sent

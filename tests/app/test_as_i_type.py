@@ -2,7 +2,7 @@
 
 import os
 
-from s2mlx_app.engine.arriving_text import ArrivingText, arriving_text
+from s2mlx_app.engine.outside_text import OutsideText, outside_text
 from s2mlx_app.speaking.unspoken_text import UnspokenText
 
 from s2mlx.text import split_sentences
@@ -144,7 +144,7 @@ async def test_the_whole_text_is_spoken_by_its_key_and_the_rest_after_that(make_
 async def test_what_another_program_writes_comes_in_and_is_spoken(make_app, studio):
     read, write = os.pipe()
     app = make_app(text="")
-    app.main.typing.arriving = ArrivingText(read, "stdin")
+    app.main.typing.arriving = OutsideText(read, "stdin")
     async with running(app) as pilot:
         os.write(write, b"One boat. Tw")
         await until(pilot, lambda: spoken(studio) == ["One boat."])
@@ -162,7 +162,7 @@ async def test_a_program_waits_for_the_voice(make_app, studio):
     read, write = os.pipe()
     os.set_blocking(write, False)
     app = make_app(text="")
-    app.main.typing.arriving = ArrivingText(read, "stdin")
+    app.main.typing.arriving = OutsideText(read, "stdin")
     async with running(app) as pilot:
         line, full = b"A line of words. " * 200, 0
         while full < 20:
@@ -181,7 +181,7 @@ async def test_a_fifo_is_read_again_and_bad_bytes_are_told_of(make_app, studio, 
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
     app = make_app(text="")
-    app.main.typing.arriving = arriving_text(str(fifo))
+    app.main.typing.arriving = outside_text(str(fifo))
     async with running(app) as pilot:
         for words in ("One boat. ", "Two boats. "):
             fifo.write_text(words)
@@ -192,4 +192,4 @@ async def test_a_fifo_is_read_again_and_bad_bytes_are_told_of(make_app, studio, 
 
 def test_a_file_that_is_there_does_not_arrive(tmp_path):
     (tmp_path / "text").write_text("Words.")
-    assert arriving_text(str(tmp_path / "text")) is None
+    assert outside_text(str(tmp_path / "text")) is None

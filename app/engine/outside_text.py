@@ -15,7 +15,7 @@ _READ = 4096  # bytes
 
 
 @dataclass
-class Came:
+class OutsideNews:
     """What has come since the last look. `ended`: the program has closed its end."""
 
     text: str = ""
@@ -23,14 +23,14 @@ class Came:
     error: S2Error | None = None
 
 
-class ArrivingText:
+class OutsideText:
     """`source`: an open descriptor, or the path of a FIFO, which is opened again for the next program that writes to
     it. At most a read is held: a program that is faster waits in its own write."""
 
     def __init__(self, source: int | str, name: str):
         self._source, self._name = source, name
         self._lock = threading.Condition()
-        self._came: Came | None = None
+        self._came: OutsideNews | None = None
         self._stopped = False
 
     def start(self) -> None:
@@ -43,7 +43,7 @@ class ArrivingText:
             self._stopped = True
             self._lock.notify_all()
 
-    def take(self) -> Came | None:
+    def take(self) -> OutsideNews | None:
         """What has come, if anything has. Never waits."""
         with self._lock:
             came, self._came = self._came, None
@@ -55,12 +55,14 @@ class ArrivingText:
             try:
                 self._read()
             except UnicodeDecodeError:
-                self._put(Came(error=S2Error(f"{self._name} is not UTF-8 text; convert it, for example with iconv")))
+                self._put(
+                    OutsideNews(error=S2Error(f"{self._name} is not UTF-8 text; convert it, for example with iconv"))
+                )
                 return
             except OSError as fault:
-                self._put(Came(error=S2Error(f"cannot read {self._name}: {reason(fault)}")))
+                self._put(OutsideNews(error=S2Error(f"cannot read {self._name}: {reason(fault)}")))
                 return
-            self._put(Came(ended=True))
+            self._put(OutsideNews(ended=True))
             if isinstance(self._source, int):
                 return
 
@@ -72,25 +74,25 @@ class ArrivingText:
             while not self._stopped:
                 data = os.read(descriptor, _READ)
                 if text := clean_text(decode(data, final=not data)):
-                    self._put(Came(text))
+                    self._put(OutsideNews(text))
                 if not data:
                     return
         finally:
             os.close(descriptor)
 
-    def _put(self, came: Came) -> None:
+    def _put(self, came: OutsideNews) -> None:
         with self._lock:
             self._lock.wait_for(lambda: self._came is None or self._stopped)
             self._came = came
 
 
-def arriving_text(path: str) -> ArrivingText | None:
+def outside_text(path: str) -> OutsideText | None:
     """What is read as it comes from `path` (`-` is stdin, which gives its place to the terminal). None for a file that
     is there as a whole. Raises S2Error."""
     if path == "-":
-        return ArrivingText(_free_stdin(), "stdin")
+        return OutsideText(_free_stdin(), "stdin")
     try:
-        return ArrivingText(path, path) if stat.S_ISFIFO(os.stat(path).st_mode) else None
+        return OutsideText(path, path) if stat.S_ISFIFO(os.stat(path).st_mode) else None
     except OSError as fault:
         raise S2Error(f"cannot read {path}: {reason(fault)}") from fault
 
