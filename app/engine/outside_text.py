@@ -5,10 +5,11 @@ from __future__ import annotations
 import codecs
 import os
 import stat
+import sys
 import threading
 from dataclasses import dataclass
 
-from s2mlx.errors import S2Error, reason
+from s2mlx.errors import S2Error, UsageError, reason
 from s2mlx.text import clean_text
 
 _READ = 4096  # bytes
@@ -100,8 +101,13 @@ def outside_text(path: str) -> OutsideText | None:
 def _free_stdin() -> int:
     """A copy of stdin. Descriptor 0, from which keys are read, is the terminal from now on: that of stdout by its own
     name, as `/dev/tty` cannot be waited for on each system."""
+    if sys.stdin is None:
+        raise UsageError("there is no stdin to read the text from")
     copy = os.dup(0)
-    terminal = os.open(os.ttyname(1), os.O_RDWR)
+    try:
+        terminal = os.open(os.ttyname(1), os.O_RDWR)
+    except OSError:  # its name is not known here, as in some containers
+        terminal = os.open("/dev/tty", os.O_RDWR)
     os.dup2(terminal, 0)
     os.close(terminal)
     return copy

@@ -1,10 +1,13 @@
 """Sentences are spoken as soon as they are finished: typed by hand, or written by another program."""
 
 import os
+from types import SimpleNamespace
 
+import pytest
 from s2mlx_app.engine.outside_text import OutsideText, outside_text
 from s2mlx_app.speaking.unspoken_text import UnspokenText
 
+from s2mlx.errors import S2Error, UsageError
 from s2mlx.text import split_sentences
 
 from ..fakes import FakeSynthesizer
@@ -193,3 +196,30 @@ async def test_a_fifo_is_read_again_and_bad_bytes_are_told_of(make_app, studio, 
 def test_a_file_that_is_there_does_not_arrive(tmp_path):
     (tmp_path / "text").write_text("Words.")
     assert outside_text(str(tmp_path / "text")) is None
+
+
+def test_a_file_is_what_the_app_begins_with(tmp_path, monkeypatch):
+    """And a pipe is refused where nobody would see that it is not read."""
+    from s2mlx_app import start as module
+
+    class Began(Exception):
+        pass
+
+    def begin(studio, config, state, *, text, **options):
+        raise Began(text)
+
+    terminal = SimpleNamespace(isatty=lambda: True)
+    monkeypatch.setattr(module, "S2App", begin)
+    monkeypatch.setattr("sys.stdout", terminal)
+    monkeypatch.setattr("sys.stdin", terminal)
+    nothing = dict(model=None, tokenizer=None, voice=None, device=None, text=None)
+    (tmp_path / "text").write_text("Words.")
+    with pytest.raises(Began, match="Words"):
+        module.start(**nothing, file=str(tmp_path / "text"))
+    with pytest.raises(S2Error, match="cannot read"):
+        module.start(**nothing, file=str(tmp_path / "nothing"))
+    with pytest.raises(UsageError, match="keyboard"):
+        module.start(**nothing, file="-")
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: False))
+    with pytest.raises(UsageError, match="tui -f -"):
+        module.start(**nothing)

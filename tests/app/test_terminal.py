@@ -64,7 +64,8 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(loop, tmp_path):
+def terminal(loop, tmp_path, request):
+    """`request.param`: a program whose output is the app's text."""
     if shutil.which("tmux") is None:
         pytest.skip("needs tmux")
     make_model(tmp_path / "model.gguf", context=2048)
@@ -78,11 +79,13 @@ def terminal(loop, tmp_path):
         "PYTHONPATH": str(ROOT),
     }
     environment.pop("TMUX", None)
+    writer = getattr(request, "param", "")
+    pipe, option = (f"({writer}) | ", " -f -") if writer else ("", "")
     # a socket's path may have 107 bytes
     made = Terminal(
         environment,
         loop.folder / "tmux",
-        f"{sys.executable} -m s2mlx tui -m {tmp_path}/model.gguf; echo $? > {tmp_path}/code; sleep 60",
+        f"{pipe}{sys.executable} -m s2mlx tui -m {tmp_path}/model.gguf{option}; echo $? > {tmp_path}/code; sleep 60",
     )
     server = int(made.tmux("display-message", "-p", "#{pid}"))
     yield made
@@ -130,6 +133,21 @@ def test_type_speak_stop_record_clone_quit(terminal, loop, tmp_path):
     assert (tmp_path / "code").read_text().strip() == "0"
     assert not [pid for pid in running[1:] if _is_app(pid)]
     assert "Hello there. [whisper]" in (tmp_path / "state" / "s2mlx" / "takes" / "0" / "text.json").read_text()
+
+
+@pytest.mark.parametrize("terminal", ["echo Hello there.; sleep 2; echo It goes on.; sleep 1"], indirect=True)
+def test_a_pipe_is_spoken_while_keys_come_from_the_terminal(terminal, tmp_path):
+    terminal.until("Hello there.")
+    terminal.until(*(f"first sound {digit}" for digit in range(10)))
+    assert "speaks as you type" in terminal.until("It goes on.")
+    terminal.press("-l", "Typed.")
+    terminal.until("Typed.")
+    terminal.press("C-q")
+    end = time.monotonic() + 30
+    while not (tmp_path / "code").exists() or not (tmp_path / "code").read_text():
+        assert time.monotonic() < end, "it did not end"
+        time.sleep(0.1)
+    assert (tmp_path / "code").read_text() == "0\n"
 
 
 def _is_app(pid: int) -> bool:
