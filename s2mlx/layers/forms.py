@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import mlx.core as mx
+import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..device import on_gpu
@@ -19,7 +20,7 @@ from ..kernels.dequantize import dequantize_rows
 from ..kernels.qmv import qmv
 from ..weights import affine
 from ..weights.block_formats import columns, decode
-from .matmul import matmul
+from .matmul import host_blas, host_product, matmul
 
 # On the CPU a matrix is opened a piece at a time: about 4 MB of floats stay in the cache until they are used.
 PIECE = 1 << 20
@@ -52,6 +53,39 @@ class Dense:
 
     def join(self, others):
         return Dense(mx.concatenate([self.w, *(o.w for o in others)], axis=1))
+
+
+@dataclass(frozen=True)
+class Host:
+    """float32 in NumPy's memory, stored [out, in] as in the file: the CPU's cores share its products. Matrices below each
+    other stay where they are."""
+
+    matrices: tuple[np.ndarray, ...]
+
+    @property
+    def shape(self):
+        return sum(len(w) for w in self.matrices), self.matrices[0].shape[1]
+
+    @property
+    def arrays(self):
+        return list(self.matrices)
+
+    def matmul(self, x):
+        if host_blas():
+            return host_product(x, self.matrices).astype(x.dtype)
+        return mx.concatenate([x @ mx.array(w).T for w in self.matrices], axis=-1)  # switched off since it was loaded
+
+    def rows(self, ids):
+        return mx.array(self._whole()[np.asarray(ids)])
+
+    def select(self, index):
+        return Host((self._whole()[index if isinstance(index, slice) else np.asarray(index)],))
+
+    def join(self, others):
+        return Host((*self.matrices, *(w for o in others for w in o.matrices)))
+
+    def _whole(self):
+        return self.matrices[0] if len(self.matrices) == 1 else np.concatenate(self.matrices)
 
 
 @dataclass(frozen=True)

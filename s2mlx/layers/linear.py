@@ -6,12 +6,14 @@ Chooses the form (`forms`) for a tensor's type and storage; knows neither files 
 from __future__ import annotations
 
 import mlx.core as mx
+import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..kernels.blocks import readable
 from ..weights import affine
 from ..weights.tensor import Storage
-from .forms import Affine, Blocks, Dense, Float, Parts, RawBlocks
+from .forms import Affine, Blocks, Dense, Float, Host, Parts, RawBlocks
+from .matmul import WORTH_IT, host_blas
 
 
 class Linear:
@@ -59,7 +61,8 @@ class Linear:
         index = begin if end is None else slice(begin, end)
         form = self.form.select(index)
         if self.storage is Storage.TABLE:
-            form = Dense(mx.contiguous(form.rows(mx.arange(form.shape[0])).T))
+            rows = form.rows(mx.arange(form.shape[0]))
+            form = Host((np.array(rows),)) if _for_host(rows.size) else Dense(mx.contiguous(rows.T))
         bias = None if self.bias is None else self.bias[index]
         return Linear._of(form, Storage.DENSE if self.storage is Storage.TABLE else self.storage, bias)
 
@@ -71,14 +74,14 @@ class Linear:
 
     def _set(self, form, bias, storage):
         self.form, self.bias, self.storage = form, bias, storage
-        mx.eval(form.arrays, [] if bias is None else bias)
+        mx.eval([a for a in form.arrays if isinstance(a, mx.array)], [] if bias is None else bias)
 
 
 def _form(tensor):
     """The tensor's rows in the form that its storage asks for and its type allows."""
     kind, storage = tensor.type, tensor.storage
     if storage is Storage.DENSE:
-        return Dense(tensor.transposed())
+        return Host((tensor.opened(),)) if _for_host(tensor.elements) else Dense(tensor.transposed())
     if storage is Storage.RAW and readable(tensor.data.shape[1], kind):
         return RawBlocks(tensor.raw(), kind)
     if kind in _FLOATS:
@@ -86,6 +89,11 @@ def _form(tensor):
     if storage is Storage.TABLE or kind not in affine.KINDS:
         return Blocks(tensor.raw(), kind)
     return Affine(*tensor.convert(lambda part: affine.pack(part, kind)), affine.BITS[kind])
+
+
+def _for_host(elements: int) -> bool:
+    """Whether NumPy multiplies a matrix of this size faster than MLX, by one row too."""
+    return elements >= WORTH_IT and host_blas()
 
 
 _FLOATS = {

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import mlx.core as mx
+import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 _T = GGMLQuantizationType
@@ -44,6 +45,19 @@ def decode(data: mx.array, kind: GGMLQuantizationType) -> mx.array:
     g = unpack(data, kind)
     q = g.q.reshape(*g.scale.shape, g.size).astype(mx.float32)
     return (q * g.scale[..., None] + g.offset[..., None]).reshape(data.shape[0], -1)
+
+
+def decode_host(data: np.ndarray, kind: GGMLQuantizationType, out: np.ndarray) -> None:
+    """As `decode`, from and into NumPy's memory; any thread may call it."""
+    if kind is _T.Q8_0:  # a byte a weight: NumPy needs no steps between, and takes half of MLX's time
+        blocks = data.reshape(-1, GGML_QUANT_SIZES[kind][1])
+        values = out.reshape(len(blocks), -1)
+        values[...] = blocks[:, 2:].view(np.int8)
+        values *= blocks[:, :2].copy().view(np.float16).astype(np.float32)
+        return
+    made = decode(mx.array(data), kind)
+    mx.eval(made)
+    out[...] = np.asarray(made)
 
 
 def unpack(data: mx.array, kind: GGMLQuantizationType) -> Groups:

@@ -11,7 +11,8 @@ import mlx.core as mx
 import numpy as np
 from gguf.constants import GGMLQuantizationType
 
-from .block_formats import decode
+from .. import cores
+from .block_formats import decode, decode_host
 from .mapped import Rows, TensorBytes
 
 # Weights decoded at a time: bounds what loading takes beyond its result (about 12 bytes each).
@@ -20,10 +21,12 @@ PIECE = 1 << 20
 HALVES = frozenset({GGMLQuantizationType.F16, GGMLQuantizationType.BF16})
 # Rows transposed at a time: few enough to be read from the cache, enough to be decoded and written at speed.
 STRIPE = 256
+# Weights that one thread opens at a time: as many bytes as its cache holds, and enough for the calls not to matter.
+_SHARE = 1 << 19
 
 
 class Storage(enum.Enum):
-    """DENSE: float32 laid out [in, out], the fastest on the CPU.
+    """DENSE: float32, the fastest on the CPU.
     PACKED: as few bits as the file has, in the layout that MLX can multiply with where there is one.
     TABLE: the file's bits, for rows that are looked up; a matrix cut from it (the head: 4097 rows) is DENSE.
     RAW: the file's own blocks, for the Metal kernels."""
@@ -72,6 +75,24 @@ class Tensor:
     def dense(self) -> mx.array:
         """The exact values as an mx.array, float32, of `shape`."""
         return self.convert(lambda part: decode(part, self.type)).reshape(self.shape)
+
+    def opened(self) -> np.ndarray:
+        """The exact values as NumPy's float32 [rows, row], made by all cores."""
+        data, kind = self.rows, self.type
+        result = np.empty((len(data), self.shape[-1]), np.float32)  # in huge pages, where NumPy asks for them
+
+        def fill(part: slice) -> None:
+            decode_host(data[part], kind, result[part])
+
+        step = max(_SHARE // self.shape[-1], 1)
+        parts = [slice(at, at + step) for at in range(0, len(data), step)]
+        if isinstance(data, np.ndarray):
+            cores.share(fill, parts)
+        else:  # made by MLX as they are asked for
+            for part in parts:
+                fill(part)
+        self.region.release()
+        return result
 
     def transposed(self) -> mx.array:
         """The exact values of a matrix as an mx.array, float32 [in, out].

@@ -7,6 +7,7 @@ from gguf import quants
 from gguf.constants import GGMLQuantizationType as T
 
 from s2mlx.layers import forms
+from s2mlx.layers import linear as linear_module
 from s2mlx.layers.linear import Linear
 from s2mlx.weights.block_formats import SUPPORTED
 from s2mlx.weights.mapped import MappedFile, Region
@@ -131,3 +132,23 @@ def test_a_tensor_in_pieces_is_the_tensor(tmp_path, monkeypatch):
         tensor = _tensor(tmp_path / f"{kind.name}.bin", (5, 4, 6), kind, encode(values, kind, rng))
         assert tensor.data.shape[0] == 20
         assert np.array_equal(np.array(tensor.dense()), weights(tensor))
+
+
+@pytest.mark.parametrize("kind", [T.Q8_0, T.Q6_K, T.F16, T.BF16, T.F32], ids=lambda k: k.name)
+def test_large_matrices_are_shared_by_the_cores(make, kind, monkeypatch):
+    monkeypatch.setattr(linear_module, "WORTH_IT", 1)
+    tensors = [make(kind, Storage.DENSE, rows=n, seed=n) for n in (700, 37)]
+    w, answers = np.concatenate([weights(t) for t in tensors]), []
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("S2MLX_HOST_BLAS", threads)
+        linear = Linear.stack(tensors)
+        assert isinstance(linear.form, forms.Host) and linear.out_features == 737 and linear.nbytes == w.nbytes
+        assert np.array_equal(np.array(linear.rows(mx.array([[736, 3]]))), w[[[736, 3]]])
+        answers.append([np.array(linear(random(*shape))) for shape in ((IN,), (2, IN), (2, 11, IN))])
+        for y, shape in zip(answers[-1], ((IN,), (2, IN), (2, 11, IN))):
+            assert np.abs(y - np.array(random(*shape)) @ w.T).max() < 2e-5
+    assert all(np.array_equal(a, b) for other in answers[1:] for a, b in zip(answers[0], other))
+    chosen = linear.select(mx.array([736, 0]))
+    assert np.abs(np.array(chosen(random(3, IN))) - np.array(random(3, IN)) @ w[[736, 0]].T).max() < 2e-5
+    monkeypatch.setenv("S2MLX_HOST_BLAS", "off")
+    assert np.abs(np.array(linear(random(3, IN))) - np.array(random(3, IN)) @ w.T).max() < 2e-5
