@@ -57,8 +57,9 @@ class Dense:
 
 @dataclass(frozen=True)
 class Host:
-    """float32 in NumPy's memory, stored [out, in] as in the file: the CPU's cores share its products. Matrices below each
-    other stay where they are."""
+    """float32 in NumPy's memory, stored [out, in] as in the file: the CPU's cores share its products.
+
+    Matrices below each other stay where they are."""
 
     matrices: tuple[np.ndarray, ...]
 
