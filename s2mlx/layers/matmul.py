@@ -18,7 +18,7 @@ from functools import cache
 import mlx.core as mx
 import numpy as np
 
-from .. import cores
+from ..weights import cores
 
 # Below this many multiply-adds the detour (~20 us) costs more than it saves.
 WORTH_IT = 200_000

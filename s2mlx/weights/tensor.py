@@ -11,7 +11,7 @@ import mlx.core as mx
 import numpy as np
 from gguf.constants import GGMLQuantizationType
 
-from .. import cores
+from . import cores
 from .block_formats import decode, decode_host
 from .mapped import Rows, TensorBytes
 

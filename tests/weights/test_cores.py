@@ -5,8 +5,8 @@ import threading
 
 import pytest
 
-from s2mlx import cores
 from s2mlx.errors import UsageError
+from s2mlx.weights import cores
 
 
 @pytest.fixture(autouse=True)

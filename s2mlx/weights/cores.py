@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
-from .errors import UsageError
+from ..errors import UsageError
 
 # More threads than this hardly help: products wait for the memory.
 MOST = 8
