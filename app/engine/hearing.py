@@ -45,3 +45,15 @@ def hear(samples: np.ndarray, rate: int, words: str, language: str) -> HeardTake
         return HeardTake(heard.text, freely=True, doubt="heard badly" if unsure(heard) else "")
     wrong = tuple(each.span for each in found.differences if each.span[0] < each.span[1])
     return HeardTake(heard.text, False, wrong, "; ".join(str(each) for each in found.differences[:2]))
+
+
+def ear_hint(language: str) -> str:
+    """How to get a recognizer of that language; empty where there is one."""
+    from s2mlx.errors import S2Error
+    from s2mlx.listen import check_ear
+
+    try:
+        check_ear(language=language)
+    except S2Error as fault:
+        return str(fault)
+    return ""

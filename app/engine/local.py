@@ -12,7 +12,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from .. import figures
-from .hearing import HeardTake, hear
+from .hearing import HeardTake, ear_hint, hear
 from .levels import Levels, peak_db
 from .loudspeaker import LentOutput, Loudspeaker
 from .model_offers import ModelOffer, offers
@@ -115,6 +115,9 @@ class LocalStudio:
 
     def hear_take(self, samples: np.ndarray, rate: int, words: str, language: str) -> HeardTake | None:
         return hear(samples, rate, words, language)
+
+    def ear_hint(self, language: str) -> str:
+        return ear_hint(language)
 
     def levels(self, samples: np.ndarray, rate: int) -> Levels:
         from s2mlx.audio import noise_floor_db, speech_db

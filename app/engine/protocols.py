@@ -203,6 +203,9 @@ class Studio(Protocol):
     def hear_take(self, samples: np.ndarray, rate: int, words: str, language: str) -> HeardTake | None:
         """What a recognizer makes of a take, float32 [n], that should say `words`; None without one."""
 
+    def ear_hint(self, language: str) -> str:
+        """How to get a recognizer of that language; empty where there is one."""
+
     def levels(self, samples: np.ndarray, rate: int) -> Levels:
         """How loud samples float32 [n] are."""
 

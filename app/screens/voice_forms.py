@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from s2mlx.voices import check_name
@@ -22,6 +23,9 @@ from .form import Field, Form
 
 if TYPE_CHECKING:
     from ..app import S2App
+
+
+_EAR_RATE = 24_000  # Hz, what a recognizer needs and more
 
 
 @dataclass(frozen=True)
@@ -164,8 +168,12 @@ class VoiceForms:
     def add_clip(self, file: str = "") -> None:
         """A voice from an audio file and its words."""
 
+        title, studio = "Add a voice from a clip", self._app.studio
+
         def add(values: dict) -> FormTask:
             path, words, name = typed(values["path"]), values["words"].strip(), check_name(_name(values))
+            if not words:
+                return self._hear(path, lambda heard: again({**values, "words": heard}))
 
             def work(job: Job) -> str:
                 engine = self._app.loader.wait(job)
@@ -181,17 +189,39 @@ class VoiceForms:
             return FormTask("add", f"reading {path.name}", work, self.arrived)
 
         def check(values: dict) -> str:
-            if not readable(values) and not values["words"].strip():
-                return "the words are needed: the model learns the voice by them"
+            hint = "" if values["words"].strip() else studio.ear_hint(self._app.settings.language)
+            if hint and not readable(values):
+                return f"the words are needed: the model learns the voice by them; {hint}"
             return self._new_from_file(values)
+
+        def again(values: dict) -> None:
+            """With the words that were heard, for a person to read."""
+            self._drafts[title] = values
+            told = "these words were heard: correct them, then Add" if values["words"] else "no words were heard in it"
+            if self._screen.is_active:
+                self._ask(title, fields, "Add", check, add, told)
 
         fields = [
             Field("path", "Audio file, 5 to 30 s of one voice", file, hint="clip.wav"),
-            Field("words", "What is said in it, word for word"),
+            Field("words", "What is said in it, word for word (empty: it is listened to)"),
             Field("name", "Name (empty: the file's)"),
         ]
-        self._forget("Add a voice from a clip", file)
-        self._ask("Add a voice from a clip", fields, "Add", check, add)
+        self._forget(title, file)
+        self._ask(title, fields, "Add", check, add)
+
+    def _hear(self, path: Path, done: Callable[[str], None]) -> FormTask:
+        """The words of an audio file by the recognizer; none where it understands nothing."""
+
+        def work(job: Job) -> str:
+            studio, language = self._app.studio, self._app.settings.language
+            samples = studio.read_audio(path, _EAR_RATE)
+            job.report(None, f"listening to {path.name}")
+            heard = studio.hear_take(samples, _EAR_RATE, "", language)
+            if job.cancel.is_set():
+                raise JobCancelled
+            return heard.text if heard else ""
+
+        return FormTask("hear", f"reading {path.name}", work, done)
 
     def _new_from_file(self, values: dict) -> str:
         """A check for forms with a `path` to read and a `name`, which is the file's when it is empty."""

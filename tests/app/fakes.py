@@ -146,6 +146,9 @@ class FakeStudio:
     def hear_take(self, samples, rate, words, language):
         return self.hears(words) if self.hears else None
 
+    def ear_hint(self, language):
+        return "" if self.hears else "no recognizer is here"
+
     def levels(self, samples, rate):
         peak = peak_db(samples)
         return Levels(peak - 3, -60.0, peak)

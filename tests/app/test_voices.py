@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from s2mlx_app.engine.hearing import HeardTake
 from s2mlx_app.widgets.status_line import StatusLine
 from s2mlx_app.widgets.voice_list import VoiceList
 
@@ -192,6 +193,31 @@ async def test_a_name_that_cannot_be_is_said_before_anything_is_made(make_app, s
         assert app.voices.free_name("ANNA") == "ANNA-2" and app.voices.name_trouble("ben ")
 
 
+async def test_the_words_of_a_clip_are_heard_and_read_by_a_person(make_app, studio, tmp_path):
+    clip = tmp_path / "clip.wav"
+    clip.write_bytes(b"x")
+    studio.files[clip] = hum(6)
+    studio.hears = lambda words: HeardTake("Whatt was said.", freely=True)
+    app = make_app()
+    async with running(app) as pilot:
+        the_list(app)
+        await pilot.press("a")
+        await fill(app, pilot, path=str(clip))
+        await until(pilot, lambda: not app.jobs.running and app.screen.query("#field-words"))
+        assert app.screen.query_one("#field-words").value == "Whatt was said."
+        assert "correct them" in str(app.screen.query_one("#trouble").content)
+        assert "clip" not in studio.library.names()
+        await fill(app, pilot, words="What was said.")
+        await until(pilot, lambda: not app.jobs.running)
+        assert studio.library.get("clip").transcript == "What was said."
+
+        studio.hears = lambda words: HeardTake("")
+        await pilot.press("a")
+        await fill(app, pilot, path=str(clip), name="other")
+        await until(pilot, lambda: not app.jobs.running and app.screen.query("#field-words"))
+        assert "no words were heard" in str(app.screen.query_one("#trouble").content)
+
+
 async def test_a_form_whose_work_fails_comes_back_with_what_was_typed(make_app, studio, tmp_path):
     clip = tmp_path / "clip.wav"
     clip.write_bytes(b"x")
@@ -241,7 +267,7 @@ async def test_a_voice_of_another_model_is_made_again_from_its_clip(make_app, st
     app = make_app(cast=("anna",))
     async with running(app) as pilot:
         _, anna, ben = prompts(app)
-        assert "8.2s" in anna and "unusable" in ben
+        assert "8.2 s" in anna and "unusable" in ben
         for _ in range(2):
             await pilot.press("ctrl+s")
             await until(pilot, lambda: not app.jobs.running)
