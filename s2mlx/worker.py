@@ -23,6 +23,7 @@ from .errors import GenerationError, S2Error, UsageError
 
 _END = object()
 POLL = 0.05  # seconds between two looks at an event that nobody tells us of
+_LONGEST_WAIT = 3600.0  # seconds; the system takes no number of any size
 KeepGoing = Callable[[], bool]  # asked between two pieces of work: is it still wanted?
 
 
@@ -209,8 +210,8 @@ class Worker:
         while (request := self._next()) is not None:
             self._run(request)
             request = None  # while waiting for the next one, this one's model is not held
-        for request in self._aside:
-            self._run(request)  # which ends it, as nothing is wanted any more
+        while self._aside:
+            self._run(self._aside.pop(0))  # which ends it, as nothing is wanted any more
         while not self._requests.empty():
             request = self._requests.get()
             if request is not None and request.items is None:
@@ -225,7 +226,7 @@ class Worker:
             patience = POLL if any(one.watched for one in self._aside) else math.inf
             wait = min(patience, max(0.0, due - time.monotonic()))
             try:
-                request = self._requests.get(timeout=None if wait == math.inf else wait)
+                request = self._requests.get(timeout=None if wait == math.inf else min(wait, _LONGEST_WAIT))
                 if request is None:
                     return None
             except queue.Empty:

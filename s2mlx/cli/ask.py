@@ -9,6 +9,7 @@ import argparse
 import math
 import sys
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ..errors import S2Error, UsageError
@@ -226,17 +227,18 @@ class _Speaker:
         from ..text import visible
 
         ends_in_line, on_terminal = True, self._shown_on.isatty()
-        try:
+        with suppress(S2Error):
             for part in answer.written:
                 self._cut = part.finish_reason == "length"
                 if part.text:
-                    self._shown_on.write(visible(part.text, lines=True) if on_terminal else part.text)
-                    self._shown_on.flush()
+                    self._print(visible(part.text, lines=True) if on_terminal else part.text)
                     ends_in_line = part.text.endswith("\n")
-        except (S2Error, OSError, ValueError):
-            pass
         if not ends_in_line:
-            self._shown_on.write("\n")
+            self._print("\n")
+
+    def _print(self, words: str) -> None:
+        with suppress(OSError, ValueError):  # nobody reads them any more: they are heard all the same
+            self._shown_on.write(words)
             self._shown_on.flush()
 
 

@@ -70,6 +70,8 @@ class RunProgress:
         """False if it cannot be kept; the run itself is none the worse."""
         try:
             private_folder(self._file.parent)
+            if self._is_of_another():
+                self.forget()
             if voice is not None:
                 voice.save(self._voice_file)
             data = dataclasses.asdict(reached) | {"run": self._digest}
@@ -77,6 +79,14 @@ class RunProgress:
         except (OSError, S2Error):
             return False
         return True
+
+    def _is_of_another(self) -> bool:
+        """Whether what is kept, its voice with it, is of a run that was not this one."""
+        try:
+            kept = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return True
+        return not isinstance(kept, dict) or kept.get("run") != self._digest
 
     def forget(self) -> None:
         for file in (self._file, self._voice_file):

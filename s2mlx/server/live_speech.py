@@ -77,7 +77,7 @@ class _Talk:
     async def _serve(self, first: Fields) -> None:
         """One speech, from its first message to its end."""
         manner = {name: value for name, value in first.items() if name not in _WORDS}
-        wanted = self._service.wanted_of(manner)
+        wanted, self._half = self._service.wanted_of(manner), ""
         if wanted.events:
             raise Refused(400, "a WebSocket has events of its own: leave stream_format out", param="stream_format")
         text = SpeechInput()

@@ -20,6 +20,7 @@ from ..errors import S2Error
 
 PAUSE = 0.1  # seconds between two rounds
 PATIENCE = 40.0  # seconds that a round may take: a machine that is busy still answers, one that sleeps does not
+_LAST_ROUND = 1.0  # seconds in which a round that is being told ends
 Message = dict[str, Any]  # JSON, and arrays of int32
 Swap = Callable[[bytes], list[bytes]]  # what this one says -> what each says, itself too, in the order of their ranks
 
@@ -77,7 +78,8 @@ class Rounds:
 
     @property
     def stuck(self) -> bool:
-        """Its thread is in a round that will not end."""
+        """Its thread is in a round that will not end. Waits a moment for one that does."""
+        self._thread.join(_LAST_ROUND)
         return self._thread.is_alive()
 
     def _run(self) -> None:

@@ -169,6 +169,21 @@ def test_who_is_aside_is_ended_by_an_event_a_close_and_the_end(worker):
     assert ended[:2] == ["event", "close"] and sorted(ended[2:]) == ["end", "queued"]
 
 
+def test_however_long_it_may_wait_others_are_served(worker):
+    worker.stream(lambda keep_going: iter([Aside(lambda wake: None, seconds=1e12)]))
+    assert worker.call(lambda keep_going: 1) == 1 and worker._thread.is_alive()
+
+
+def test_a_close_ends_all_that_is_aside_though_one_is_let_in_meanwhile(worker):
+    first = worker.stream(lambda keep_going: iter([Aside(lambda wake: None, between=lambda: True), 1]))
+    second = worker.stream(lambda keep_going: iter([Aside(lambda wake: None)]))
+    worker.call(lambda keep_going: None)
+    worker.close()
+    for stream, items in ((first, [1]), (second, [])):
+        threads, got, ends = reading(stream, 1)
+        assert joined(threads) and got == items and len(ends) == 1
+
+
 def test_what_stepped_aside_and_ended_is_not_held(worker):
     door, held = Door(), Held()
     gone = weakref.ref(held)

@@ -1,5 +1,6 @@
 """`s2mlx ask`: a model that is told what to write, a synthesizer without a model, and real ones in a terminal."""
 
+import io
 import signal
 
 import pytest
@@ -52,6 +53,30 @@ def test_sound_on_stdout_leaves_the_words_to_stderr(run, writer):
     writer("One.")
     result = run("ask", "Count.", "-o", "-")
     assert result.stdout[:4] == b"RIFF" and result.err == "One.\n"
+
+
+def test_who_reads_no_more_of_the_words_still_hears_them(run, tts, writer, monkeypatch):
+    from s2mlx.cli import ask
+
+    writer("One two. Three.")
+    plain, faults = ask._Speaker.answer, []
+
+    class Closed(io.StringIO):
+        def write(self, text):
+            if self.written > 3:
+                raise BrokenPipeError
+            self.written += 1
+
+        written = 0
+
+    def answer(self, *args, **more):
+        self._shown_on = Closed()
+        plain(self, *args, **more)
+
+    monkeypatch.setattr(ask._Speaker, "answer", answer)
+    monkeypatch.setattr("threading.excepthook", faults.append)
+    assert run("ask", "Count.", "-o", "out.wav").code == 0 and not faults
+    assert soundfile.info("out.wav").frames == tts.made * FRAME
 
 
 def test_a_pipe_is_the_question(run, writer):

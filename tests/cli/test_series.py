@@ -209,6 +209,16 @@ def test_what_is_kept_of_a_run_may_be_damaged(tmp_path, monkeypatch):
         assert progress.load() is None
 
 
+def test_the_voice_of_another_run_is_none_of_this_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    voice = Voice(np.zeros((10, 4), np.int32), "Words.", 44100, 256)
+    RunProgress("out.wav", {"text": 1}).save(Reached(7, 1), voice)
+    mine = RunProgress("out.wav", {"text": 1})
+    assert mine.save(Reached(7, 2)) and mine.voice() == voice
+    other = RunProgress("out.wav", {"text": 2})
+    assert other.save(Reached(8, 1)) and other.load() == Reached(8, 1) and other.voice() is None
+
+
 def test_a_signal_and_another_process_that_goes_on(tmp_path):
     argv = ["say", "One. Two.", "-o", tmp_path / "out.wav"]
     process = command(*argv, fake='{"delay": 0.05, "frames": 5}')

@@ -117,6 +117,14 @@ def test_halves_of_a_character_are_put_together(server, tts):
         assert spans(talk.until("done")[0]) == [("Look \U0001f600 here.", [0, 12])]
 
 
+def test_half_a_character_does_not_begin_the_next_speech(server, tts):
+    with Talk(server) as talk:
+        talk.socket.send('{"text": "One. \\ud83d", "done": true}')
+        assert spans(talk.until("done")[0])[0][0] == "One."
+        talk.socket.send('{"text": "Two.", "done": true}')
+        assert spans(talk.until("done")[0]) == [("Two.", [0, 4])]
+
+
 @pytest.mark.parametrize(
     "message, part",
     [

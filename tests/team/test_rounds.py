@@ -24,6 +24,22 @@ def test_all_hear_what_each_says():
     assert not any(one.stuck for one in team)
 
 
+def test_a_round_that_is_just_being_told_is_not_stuck():
+    heard, done = threading.Event(), threading.Event()
+
+    def swap(mine):
+        yield mine
+        if mine:
+            heard.set()
+            done.wait(30)
+
+    rounds = Rounds(swap)
+    rounds.say(kind="leave")
+    assert rounds.hear(10) and heard.wait(10)
+    threading.Timer(0.05, done.set).start()
+    assert not rounds.stuck
+
+
 def test_nothing_is_said():
     team = Table(2).rounds(pause=0.001)
     assert team[0].hear(0.05) is None
