@@ -7,7 +7,7 @@ import mlx.core as mx
 from ..config import TransformerConfig
 from ..kernels import convnext as kernel
 from ..layers.cache import WindowCache
-from ..layers.causal_conv import CausalConv, DepthwiseCausalConv, Snake, StreamState, kept
+from ..layers.causal_conv import CausalConv, DepthwiseCausalConv, Snake, StreamState, kept, reordered
 from ..layers.conv_trial import kernels_win
 from ..layers.elementwise import gelu, scaled_residual
 from ..layers.matmul import matmul
@@ -87,6 +87,6 @@ class WindowTransformer:
 
 def _transposed(weight: mx.array) -> mx.array:
     """[out, in] -> [in, out], laid out so."""
-    weight = mx.contiguous(weight.T)
+    weight = reordered(weight, (1, 0))
     mx.eval(weight)
     return weight

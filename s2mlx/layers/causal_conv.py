@@ -19,11 +19,14 @@ import numpy as np
 
 from ..device import on_gpu
 from ..kernels import conv as kernel
+from ..weights import cores
 from .cache import WindowCache
 from .conv_trial import kernels_win
 from .elementwise import snake as snake_function
 from .matmul import host_blas, matmul
 from .scope import Scope
+
+_STRIPE = 64  # columns of a weight that one thread writes at a time: few enough for what it reads to stay in the cache
 
 
 @dataclass
@@ -62,7 +65,7 @@ class CausalConv:
         self.reach = (self.kernel - 1) * dilation + 1  # input rows that one output row sees
         # MLX's own convolution, on a GPU, wants [out, k, in]; a sum of taps and our kernel [k, in, out]
         self.by_mlx = on_gpu() and not self.fused
-        self.weight = mx.contiguous(weight.transpose(0, 2, 1) if self.by_mlx else weight.transpose(2, 1, 0))
+        self.weight = reordered(weight, (0, 2, 1) if self.by_mlx else (2, 1, 0))
         mx.eval(self.weight, self.bias)
 
     def __call__(
@@ -125,7 +128,7 @@ class CausalTransposedConv:
         bias = _bias(scope, weight.shape[1])
         self.out = weight.shape[1]
         # [taps, in, stride * out], the newest input's tap last
-        self.weight, self.bias = kernel.transposed_weights(weight.transpose(2, 0, 1), bias, stride)
+        self.weight, self.bias = kernel.transposed_weights(reordered(weight, (2, 0, 1)), bias, stride)
         self.taps = self.weight.shape[0]
         if not self.fused:  # one product over the inputs side by side
             self.weight = self.weight.reshape(-1, stride * self.out)
@@ -168,6 +171,17 @@ def kept(scope: Scope, name: str) -> mx.array:
     """A large weight as it stays in memory. On a GPU in the file's own float type, which our kernels read and which is
     cast for MLX's products as it is used: float32 would take more memory than the file has bytes."""
     return scope.floats(name) if on_gpu() else scope.array(name)
+
+
+def reordered(weight: mx.array, axes: tuple[int, ...]) -> mx.array:
+    """A weight with its axes in another order, contiguous. On the CPU all cores write it."""
+    if on_gpu() or weight.dtype != mx.float32:
+        return mx.contiguous(weight.transpose(axes))
+    seen = np.asarray(weight).transpose(axes)
+    result = np.empty(seen.shape, np.float32)
+    parts = [slice(at, at + _STRIPE) for at in range(0, seen.shape[-1], _STRIPE)]
+    cores.share(lambda part: np.copyto(result[..., part], seen[..., part]), parts)
+    return mx.array(result)
 
 
 def _bias(scope: Scope, channels: int) -> mx.array:

@@ -11,6 +11,7 @@ import mlx.core as mx
 import numpy as np
 from gguf.constants import GGMLQuantizationType
 
+from ..device import on_gpu
 from . import cores
 from .block_formats import decode, decode_host
 from .mapped import Rows, TensorBytes
@@ -74,6 +75,8 @@ class Tensor:
 
     def dense(self) -> mx.array:
         """The exact values as an mx.array, float32, of `shape`."""
+        if self.elements > PIECE and not on_gpu():
+            return mx.array(self.opened()).reshape(self.shape)
         return self.convert(lambda part: decode(part, self.type)).reshape(self.shape)
 
     def opened(self) -> np.ndarray:
