@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import aclosing, closing
+from contextlib import aclosing, closing, suppress
 from typing import Any
 
 from starlette.types import Message, Receive, Scope, Send
@@ -55,8 +55,9 @@ class LiveSpeech:
         except Exception as fault:  # a fault of ours: the client is told, and so is the terminal
             self._fault(fault)
             last = Refused(500, "the server failed; its terminal says why")
-        await _send(socket.send_json({"type": "error", **last.body()}))
-        await _send(socket.close(1008 if last.status < 500 else 1013 if last.status == 503 else 1011))
+        with suppress(WebSocketDisconnect, TimeoutError, ConnectionError):  # gone, or not reading
+            await _send(socket.send_json({"type": "error", **last.body()}))
+            await _send(socket.close(1008 if last.status < 500 else 1013 if last.status == 503 else 1011))
 
 
 class _Talk:

@@ -1,5 +1,6 @@
 """The WebSocket: text in pieces, sound and spans back while it is written; who may open one; how it ends."""
 
+import asyncio
 import base64
 import json
 import re
@@ -144,6 +145,26 @@ def test_what_is_refused(server, message, part):
         talk.socket.send(message)
         error, code = talk.error()
         assert part in error["message"] and code == 1008
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_who_does_not_take_its_error_is_no_fault_of_ours(monkeypatch, gone):
+    monkeypatch.setattr(live_speech, "WRITE_SECONDS", 0.05)
+    came = [{"type": "websocket.connect"}, {"type": "websocket.receive", "text": "nonsense"}]
+    faults = []
+
+    async def receive():
+        return came.pop(0)
+
+    async def send(message):
+        if message["type"] != "websocket.accept":
+            if gone:
+                raise ConnectionResetError
+            await asyncio.sleep(30)
+
+    live = live_speech.LiveSpeech(None, lambda text: None, faults.append)
+    asyncio.run(live({"type": "websocket", "subprotocols": [], "state": {}}, receive, send))
+    assert not faults and not came
 
 
 def test_the_manner_of_speaking_comes_first(server):
