@@ -43,6 +43,7 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
         yield SystemCommand("Import a voice", "a .s2voice file", main.voices.forms.import_file)
         yield SystemCommand("Bring back a removed voice", "whenever it was removed", main.voices.forms.bring_back)
         yield SystemCommand("A/B two voices", "the one that speaks, and the one in the hand", main.action_compare)
+        yield SystemCommand("Versions", "the text, or what is selected, with several seeds", main.action_versions)
         yield SystemCommand("Tags", "stage directions and speakers, to put at the cursor", main.action_tags)
         yield SystemCommand("Add stage directions", "by a local language model", main.action_direct)
         yield SystemCommand("Filter the voices", "by what is typed then", main.action_filter_voices)

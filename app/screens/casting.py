@@ -1,10 +1,11 @@
-"""Which voices a text needs."""
+"""Which voices a text needs, and what it is spoken with."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from .. import tags
+from ..speaking.spoken_audio import Script
 
 if TYPE_CHECKING:
     from .main import MainScreen
@@ -29,3 +30,13 @@ def cast_for(screen: MainScreen, text: str) -> tuple[str, ...] | None:
             return None
         names.append(name)
     return tuple(names)
+
+
+def script_of(screen: MainScreen, text: str) -> Script | None:
+    """`text` in the voices of the cast, as the settings and the first voice's own want it. None, and a word about it,
+    where the cast has a gap."""
+    names, app = cast_for(screen, text), screen.app
+    if names is None:
+        return None
+    options = app.settings.options()
+    return Script(text, names, app.voices.notes.of(names[0]).applied(options) if names else options)

@@ -27,6 +27,9 @@ Waveform: ━ was heard, ┿ is heard now, ─ is made and waits. A click plays 
 for one second of sound, the reading of text and voice aside: below 1 it keeps ahead of your ears, and sound begins at \
 once; above 1 some is held back first. The history shows the same.
 
+Versions: ^n speaks the text several times, each with another seed. Hear them, star the best, save it; s speaks \
+the text again with its seed.
+
 Everything is kept: the text, each utterance (^t; s there speaks it again with its seed), a take that is not yet \
 a voice. Tab goes round the panes, ^p finds every action by name, ^q quits."""
 

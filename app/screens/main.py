@@ -23,13 +23,14 @@ from .activity import Idle, LoadFailed, Loading, MakingUnheard, Paused, Replayin
 from .as_i_type import AsIType
 from .background_work import BackgroundWork
 from .base import AppScreen
-from .casting import cast_for
+from .casting import script_of
 from .compare import compare_voices
 from .directing import direct_text
 from .side_panel import SidePanel
 from .sound_saver import SoundSaver
 from .speech_control import SpeechControl
 from .tag_palette import TagPalette
+from .versions import open_versions
 from .voice_actions import VoiceActions
 
 AUTOSAVE = 1.0  # seconds after the last change of the text
@@ -72,6 +73,7 @@ class MainScreen(AppScreen[None]):
         Binding("ctrl+b", "replay", "Replay", show=False),
         Binding("f2", "pause", "Pause", key_display="F2"),
         Binding("f3", "compare", "A/B two voices", key_display="F3", show=False),
+        Binding("ctrl+n", "versions", "Versions", show=False),
         Binding("f9", "again", "Say again what was not heard", key_display="F9", show=False),
         Binding("f4", "tags", "Tags", key_display="F4", show=False),
         Binding("f5", "direct", "Add stage directions", key_display="F5", show=False),
@@ -247,13 +249,13 @@ class MainScreen(AppScreen[None]):
         self._speak(self.editor.text)
 
     def _speak(self, text: str | None, again: bool = False) -> None:
-        names, options = None if text is None else cast_for(self, text), self.app.settings.options()
-        self.speak(text or "", names, self.app.voices.notes.of(names[0]).applied(options) if names else options, again)
+        """again: a part of what was spoken."""
+        script = None if text is None else script_of(self, text)
+        if script:
+            self.speak(script.text, script.names, script.options, again)
 
-    def speak(self, text: str, names: tuple[str, ...] | None, options: Options, again: bool = False) -> None:
-        """Speak `text`; `names` None means that the cast has a gap, which has been said already. again: a part."""
-        if names is None:
-            return
+    def speak(self, text: str, names: tuple[str, ...], options: Options, again: bool = False) -> None:
+        """Speak `text` in the voices of these names. again: a part of what was spoken."""
         from s2mlx.text import has_words, notes
 
         if not has_words(text):
@@ -321,6 +323,9 @@ class MainScreen(AppScreen[None]):
 
     def action_compare(self) -> None:
         compare_voices(self.app)
+
+    def action_versions(self) -> None:
+        open_versions(self.app)
 
     def action_tags(self) -> None:
         engine = self.app.loader.engine

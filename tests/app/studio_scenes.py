@@ -89,4 +89,34 @@ async def compared(pilot) -> None:
     await pilot.pause()
 
 
-SCENES = {"compared": compared, "models": models, "takes": takes, "tags": tags, "card": card, "filtered": filtered}
+async def versions(pilot) -> None:
+    """Three of four versions are made; the second is the best, and heard."""
+    await settle(pilot)
+    app = pilot.app
+    app.main.editor.put("The harbour was quiet before dawn.")
+    app.change(seed=1234)
+    app.studio.engine.gate.close()
+    app.studio.engine.waiting_at = 0
+    app.studio.engine.gate.let(45)
+    await pilot.press("ctrl+n")
+    while not (hasattr(app.screen, "made") and len(app.screen.made) == 3):
+        await asyncio.sleep(0.01)
+    await pilot.press("down", "b")
+    while not app.screen.replay or not app.screen.replay.output or len(app.studio.players) < 2:
+        await asyncio.sleep(0.01)
+    app.studio.players[-1].position = 1.2
+    app.screen.tick()
+    app.screen._ticking.pause()
+    app.screen.say("making version 4, seed 1237  (esc stops)")
+    await pilot.pause()
+
+
+SCENES = {
+    "versions": versions,
+    "compared": compared,
+    "models": models,
+    "takes": takes,
+    "tags": tags,
+    "card": card,
+    "filtered": filtered,
+}

@@ -9,18 +9,21 @@ from s2mlx_app.screens.history import HistoryScreen
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.models import ModelsScreen
 from s2mlx_app.screens.record import RecordScreen
+from s2mlx_app.screens.versions import VersionsScreen
 from s2mlx_app.widgets.take_table import TakeTable
 from s2mlx_app.widgets.trimmer import Trimmer
+from s2mlx_app.widgets.version_table import VersionTable
 from s2mlx_app.widgets.voice_list import VoiceList
 from textual.widgets import TextArea
 
-SCREENS = MainScreen, RecordScreen, HistoryScreen, ModelsScreen, CompareScreen
+SCREENS = MainScreen, RecordScreen, HistoryScreen, ModelsScreen, CompareScreen, VersionsScreen
 PANES = (
     (MainScreen, VoiceList),
     (MainScreen, TextArea),
     (RecordScreen, Trimmer),
     (RecordScreen, TakeTable),
     (RecordScreen, TextArea),
+    (VersionsScreen, VersionTable),
 )
 SHADOWED = {  # what a pane does with a key of its screen, on purpose
     (MainScreen, TextArea): set(),
@@ -33,7 +36,7 @@ def keys(kind):
     return [(key, binding.action) for binding in kind.BINDINGS for key in binding.key.split(",")]
 
 
-@pytest.mark.parametrize("kind", [*SCREENS, VoiceList, Trimmer, S2App])
+@pytest.mark.parametrize("kind", [*SCREENS, VoiceList, Trimmer, VersionTable, S2App])
 def test_a_key_stands_once(kind):
     found = [key for key, _ in keys(kind)]
     assert sorted({key for key in found if found.count(key) > 1}) == []
