@@ -97,7 +97,7 @@ async def versions(pilot) -> None:
     app.change(seed=1234)
     app.studio.engine.gate.close()
     app.studio.engine.waiting_at = 0
-    app.studio.engine.gate.let(45)
+    app.studio.engine.gate.let(90)  # chunks: three versions of thirty
     await pilot.press("ctrl+n")
     while not (hasattr(app.screen, "made") and len(app.screen.made) == 3):
         await asyncio.sleep(0.01)
