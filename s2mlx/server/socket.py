@@ -9,7 +9,7 @@ from typing import Any
 from uvicorn.protocols.websockets.wsproto_impl import WSProtocol
 from wsproto import events
 
-from .connection import STOP_SECONDS, Clients
+from .connection import STOP_SECONDS, WRITE_SECONDS, Clients
 
 SOCKET_BYTES = 256 * 1024  # of a message
 QUIET = "s2mlx.quiet"  # in a scope's state: quiet(True) while nothing is under way, quiet(False) when something is
@@ -23,6 +23,7 @@ class Socket(WSProtocol):
         super().__init__(config, server_state, {**app_state, QUIET: self._quiet})
         self._clients = server_state
         self._answer: asyncio.Task[Any] | None = None
+        self._stuck: asyncio.TimerHandle | None = None
 
     async def run_asgi(self) -> None:
         self._answer = asyncio.current_task()
@@ -44,7 +45,20 @@ class Socket(WSProtocol):
     def eof_received(self) -> None:
         self._leave()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._stuck = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._unstick()
+
+    def _unstick(self) -> None:
+        if self._stuck is not None:
+            self._stuck.cancel()
+
     def connection_lost(self, exc: Exception | None) -> None:
+        self._unstick()
         self._quiet(False)
         self.connections.add(self)  # who made room for another is none of them any more, which the next line minds
         super().connection_lost(exc)

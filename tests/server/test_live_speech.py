@@ -6,15 +6,18 @@ import json
 import re
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import soundfile
+from uvicorn import Config
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect as open_socket
 
 from s2mlx.errors import ModelError
-from s2mlx.server import live_speech
+from s2mlx.server import live_speech, socket
+from s2mlx.server.connection import Clients
 from s2mlx.server.sound import PCM_RATE
 
 from ..fakes import FRAME, RATE
@@ -165,6 +168,26 @@ def test_who_does_not_take_its_error_is_no_fault_of_ours(monkeypatch, gone):
     live = live_speech.LiveSpeech(None, lambda text: None, faults.append)
     asyncio.run(live({"type": "websocket", "subprotocols": [], "state": {}}, receive, send))
     assert not faults and not came
+
+
+def test_the_connection_of_who_reads_nothing_ends(monkeypatch):
+    """Its transport would wait for ever to send what is on its way, and nobody could have the place."""
+    monkeypatch.setattr(socket, "WRITE_SECONDS", 0.05)
+    aborted = []
+
+    async def stuck(seconds):
+        state = Clients(1, print, print)
+        one = socket.Socket(config=Config(None), server_state=state, app_state={})
+        one.transport = SimpleNamespace(abort=lambda: aborted.append(seconds))
+        one.pause_writing()
+        await asyncio.sleep(seconds)
+        one.resume_writing()
+        await asyncio.sleep(0.1)
+
+    asyncio.run(stuck(0))
+    assert not aborted
+    asyncio.run(stuck(0.2))
+    assert aborted
 
 
 def test_the_manner_of_speaking_comes_first(server):
