@@ -34,7 +34,10 @@ def main() -> None:
     options.add_argument("--codec-frames", type=int, default=4, help="frames decoded at a time")
     options.add_argument("--peer-dtype", default="float32", choices=["float32", "float16", "bfloat16"])
     options.add_argument("--stages", default="ar,codec", help="ar, codec or both")
+    options.add_argument("--s2cpp", type=Path, metavar="PATH", help="s2.cpp's command: a third column, AR and codec")
     args = options.parse_args()
+    if args.s2cpp and args.stages != "ar,codec":
+        options.error("--s2cpp needs both stages: s2.cpp tells only what they take together")
     with tempfile.TemporaryDirectory(prefix="s2mlx-compare-") as folder:
         peer = peer_python(args.venv or Path(folder) / "venv")
         from s2mlx.bench import synthetic
@@ -60,7 +63,14 @@ def main() -> None:
             for work, (title, frames) in works.items():
                 rows.append((title, *_compare(workers, work, frames, args.rounds)))
             notes += [worker.close() for worker in workers]
-        print(_table(rows, notes))
+        third = None
+        if args.s2cpp:
+            from s2cpp_peer import seconds_a_frame  # beside this file
+
+            from s2mlx.weights.cores import physical_cores
+
+            third = seconds_a_frame(args.s2cpp.resolve(), model, physical_cores(), 4, 4 + 4 * args.frames, args.rounds)
+        print(_table(rows, notes, third))
 
 
 def peer_python(folder: Path) -> Path:
@@ -91,17 +101,30 @@ def _compare(workers, work: str, frames: int, rounds: int) -> list[list[tuple[fl
     return seconds
 
 
-def _table(rows, notes) -> str:
+def _table(rows, notes, third=None) -> str:
+    """third: s2.cpp's (wall, CPU) seconds a frame, AR and codec together; ours are the sums of two rows."""
+    more = " s2.cpp | s2mlx / s2.cpp | of CPU time |" if third else ""
     lines = [
-        f"| seconds a frame | mlx-audio {notes[0]['version']} | s2mlx | ratio | of CPU time |",
-        "|---|--:|--:|--:|--:|",
+        f"| seconds a frame | mlx-audio {notes[0]['version']} | s2mlx | ratio | of CPU time |{more}",
+        "|---|--:|--:|--:|--:|" + ("--:|--:|--:|" if third else ""),
     ]
+    sums = [[0.0, 0.0], [0.0, 0.0]]
     for title, *both in rows:
         (peer, peer_cpu), (ours, our_cpu) = ([[turn[i] for turn in turns] for i in (0, 1)] for turns in both)
         middle = statistics.median
         cells = [f"{middle(s):.3f} ({min(s):.3f} to {max(s):.3f})" for s in (peer, ours)]
         ratios = middle(ours) / middle(peer), middle(our_cpu) / middle(peer_cpu)
-        lines.append(f"| {title} | {cells[0]} | {cells[1]} | {ratios[0]:.3f} | {ratios[1]:.3f} |")
+        blank = " - | - | - |" if third else ""
+        lines.append(f"| {title} | {cells[0]} | {cells[1]} | {ratios[0]:.3f} | {ratios[1]:.3f} |{blank}")
+        if len(lines) <= 4:  # the AR, the codec at once
+            sums = [[a + middle(b) for a, b in zip(*pair)] for pair in zip(sums, ((peer, peer_cpu), (ours, our_cpu)))]
+    if third:
+        (peer, peer_cpu), (ours, our_cpu) = sums
+        wall, cpu = ([turn[i] for turn in third] for i in (0, 1))
+        lines.append(
+            f"| AR and codec | {peer:.3f} | {ours:.3f} | {ours / peer:.3f} | {our_cpu / peer_cpu:.3f} "
+            f"| {middle(wall):.3f} ({min(wall):.3f} to {max(wall):.3f}) | {ours / middle(wall):.3f} | {our_cpu / middle(cpu):.3f} |"
+        )
     memory = ", ".join(f"{n['side']} {n['stage']} {n['memory'] / 1e9:.1f} GB" for n in notes)
     machine = f"MLX {notes[0]['mlx']} on {platform.machine()}, {os.cpu_count()} cores"
     return "\n".join([*lines, "", f"{machine}; peak memory: {memory}."])
