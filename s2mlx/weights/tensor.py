@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import mmap
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -82,7 +83,7 @@ class Tensor:
     def opened(self) -> np.ndarray:
         """The exact values as NumPy's float32 [rows, row], made by all cores."""
         data, kind = self.rows, self.type
-        result = np.empty((len(data), self.shape[-1]), np.float32)  # in huge pages, where NumPy asks for them
+        result = _room(len(data), self.shape[-1])
 
         def fill(part: slice) -> None:
             decode_host(data[part], kind, result[part])
@@ -138,3 +139,10 @@ class Tensor:
         array = mx.array(self.data)
         self.region.release()
         return array
+
+
+def _room(rows: int, columns: int) -> np.ndarray:
+    """float32 [rows, columns], not filled. In pages of the usual size: NumPy asks for huge ones, and where the memory is
+    in pieces the system then moves others' pages about for longer than the weights take to open."""
+    pages = mmap.mmap(-1, max(4 * rows * columns, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    return np.frombuffer(pages, np.float32, rows * columns).reshape(rows, columns)

@@ -123,7 +123,8 @@ def _table(rows, notes, third=None) -> str:
         wall, cpu = ([turn[i] for turn in third] for i in (0, 1))
         lines.append(
             f"| AR and codec | {peer:.3f} | {ours:.3f} | {ours / peer:.3f} | {our_cpu / peer_cpu:.3f} "
-            f"| {middle(wall):.3f} ({min(wall):.3f} to {max(wall):.3f}) | {ours / middle(wall):.3f} | {our_cpu / middle(cpu):.3f} |"
+            f"| {middle(wall):.3f} ({min(wall):.3f} to {max(wall):.3f}) "
+            f"| {ours / middle(wall):.3f} | {our_cpu / middle(cpu):.3f} |"
         )
     memory = ", ".join(f"{n['side']} {n['stage']} {n['memory'] / 1e9:.1f} GB" for n in notes)
     machine = f"MLX {notes[0]['mlx']} on {platform.machine()}, {os.cpu_count()} cores"
