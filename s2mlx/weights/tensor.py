@@ -142,7 +142,7 @@ class Tensor:
 
 
 def _room(rows: int, columns: int) -> np.ndarray:
-    """float32 [rows, columns], not filled. In pages of the usual size: NumPy asks for huge ones, and where the memory is
+    """float32 [rows, columns], not filled. In pages of the usual size: NumPy asks for huge ones, and where memory is
     in pieces the system then moves others' pages about for longer than the weights take to open."""
     pages = mmap.mmap(-1, max(4 * rows * columns, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     return np.frombuffer(pages, np.float32, rows * columns).reshape(rows, columns)
