@@ -26,7 +26,7 @@ from .jobs import JobCancelled, JobEnded, JobProgressed, Jobs
 from .paths import dropped
 from .screens.main import MainScreen
 from .screens.recording_flow import COUNTDOWN, RecordingFlow
-from .speaking.spoken_audio import SpokenAudio
+from .speaking.spoken_audio import Script, SpokenAudio
 from .state.history import History, HistoryEntry, distinct_options
 from .state.session import Session
 from .state.settings import Settings, SettingsFile
@@ -289,7 +289,7 @@ class S2App(App[int]):
                 engine = self.loader.engine
                 if engine and entry.model_name and entry.model_name != engine.name:
                     self.notify(f"It was made with {entry.model_name}; with {engine.name} it will sound different.")
-                self.main.speak(entry.text, entry.voices, entry.speech_options())
+                self.main.speak(Script(entry.text, entry.voices, entry.speech_options()))
 
         from .screens.history import HistoryScreen
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import tags
-from ..speaking.spoken_audio import Script
+from ..speaking.spoken_audio import Script, Within
 
 if TYPE_CHECKING:
     from .main import MainScreen
@@ -32,11 +32,11 @@ def cast_for(screen: MainScreen, text: str) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def script_of(screen: MainScreen, text: str) -> Script | None:
+def script_of(screen: MainScreen, text: str, within: Within | None = None) -> Script | None:
     """`text` in the voices of the cast, as the settings and the first voice's own want it. None, and a word about it,
-    where the cast has a gap."""
+    where the cast has a gap. within: what it is a part of."""
     names, app = cast_for(screen, text), screen.app
     if names is None:
         return None
     options = app.settings.options()
-    return Script(text, names, app.voices.notes.of(names[0]).applied(options) if names else options)
+    return Script(text, names, app.voices.notes.of(names[0]).applied(options) if names else options, within)

@@ -9,8 +9,6 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 from textual.widgets import TextArea
 
-from s2mlx.options import Options
-
 from ..speaking.live_utterance import SpeechFrames, SpeechMade, SpeechUnheard
 from ..speaking.spoken_audio import Script
 from ..widgets.editor import Editor
@@ -26,6 +24,7 @@ from .base import AppScreen
 from .casting import script_of
 from .compare import compare_voices
 from .directing import direct_text
+from .part_speech import speak_part
 from .side_panel import SidePanel
 from .sound_saver import SoundSaver
 from .speech_control import SpeechControl
@@ -43,7 +42,6 @@ BUTTONS = (
     ("live", "◉ Live", "^l"),
     ("record", "● Record", "^r"),
 )
-
 
 # which button says what goes on, and in which colour
 LIT = {
@@ -69,6 +67,8 @@ class MainScreen(AppScreen[None]):
     AUTO_FOCUS = "#text"
     BINDINGS = [
         Binding("ctrl+s", "speak", "Speak", show=False),
+        Binding("f10", "speak_part('on')", "Speak the selection, or from here on", key_display="F10", show=False),
+        Binding("f11", "speak_part('paragraph')", "Speak the paragraph", key_display="F11", show=False),
         Binding("escape", "stop", "Stop"),
         Binding("ctrl+b", "replay", "Replay", show=False),
         Binding("f2", "pause", "Pause", key_display="F2"),
@@ -249,20 +249,18 @@ class MainScreen(AppScreen[None]):
         self._speak(self.editor.text)
 
     def _speak(self, text: str | None, again: bool = False) -> None:
-        """again: a part of what was spoken."""
-        script = None if text is None else script_of(self, text)
-        if script:
-            self.speak(script.text, script.names, script.options, again)
+        if text is not None and (script := script_of(self, text)):
+            self.speak(script, again)
 
-    def speak(self, text: str, names: tuple[str, ...], options: Options, again: bool = False) -> None:
-        """Speak `text` in the voices of these names. again: a part of what was spoken."""
+    def speak(self, script: Script, again: bool = False) -> None:
+        """again: a part of what was spoken."""
         from s2mlx.text import has_words, notes
 
+        text, loader = script.text, self.app.loader
         if not has_words(text):
             self.say("there is no word to say in this text" if text.strip() else "nothing to say yet: type some text")
             self.editor.area.focus()
             return
-        loader = self.app.loader
         if loader.engine is None:
             if not loader.loading:
                 loader.load(self.app.settings)
@@ -272,7 +270,7 @@ class MainScreen(AppScreen[None]):
         self._speak_when_loaded = False
         self.tell(notes(text, loader.engine.config))
         self.typing.passed_over()
-        self.speech.speak(loader.engine, Script(text, names, options), again)
+        self.speech.speak(loader.engine, script, again)
 
     def tell(self, notes: list[str]) -> None:
         """What there is to be said of a text before it is spoken."""
@@ -283,6 +281,9 @@ class MainScreen(AppScreen[None]):
 
     def action_as_i_type(self) -> None:
         self.typing.switch()
+
+    def action_speak_part(self, which: str) -> None:
+        speak_part(self, which)
 
     def action_again(self) -> None:
         self._speak(self.speech.say_again(), again=True)

@@ -8,6 +8,7 @@ from textual.content import Content
 
 from .. import figures
 from ..jobs import Job
+from ..speaking.spoken_audio import Script
 from ..state.history import HistoryEntry
 from ..state.take_file import UnsavedTake
 from ..widgets.side_list import SideList, SpokenList, TakeList
@@ -66,7 +67,7 @@ class SidePanel(Vertical):
                 app.main.speech.play(take.samples, take.rate)
         elif entry := self._entries.get(event.id):
             if event.what == "again":
-                app.main.speak(entry.text, entry.voices, entry.speech_options())
+                app.main.speak(Script(entry.text, entry.voices, entry.speech_options()))
             elif event.what == "choose":
                 app.main.editor.put(entry.text)
                 app.main.say("the text is back; ctrl+z brings back the one that was here")

@@ -118,7 +118,7 @@ class SpeechControl:
             lambda: app.open_output(rate),
             lambda message: deliver(self._screen, message),
         )
-        self._editor.follow(script.text)
+        self._editor.follow(script.text, script.within)
         self._begin(utterance)
 
     def speak_as_it_grows(self, utterance: GrowingUtterance) -> None:
@@ -139,7 +139,7 @@ class SpeechControl:
             self._situation.say("nothing to replay yet: ^s speaks the text")
         else:
             self.play(self.audio.whole(), self.audio.rate, begin)
-            self._editor.follow(self.audio.script.text)
+            self._editor.follow(self.audio.script.text, self.audio.script.within)
             self._follows = True
 
     def play(self, samples: np.ndarray, rate: int, begin: float = 0.0, clip_of: str | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -18,7 +18,8 @@ from ..engine.levels import matched
 from ..jobs import Job, JobCancelled
 from ..speaking.audible import Replay
 from ..speaking.live_utterance import AMPLE
-from ..speaking.spoken_audio import Script, SpokenAudio
+from ..speaking.spoken_audio import Script, SpokenAudio, Within
+from ..speaking.text_parts import with_speaker
 from ..widgets.key_line import KeyLine
 from ..widgets.version_table import VersionTable, version_line
 from ..widgets.waveform import Waveform
@@ -294,16 +295,17 @@ def open_versions(app: S2App) -> None:
     from s2mlx.text import has_words
 
     main = app.main
-    text = main.editor.area.selected_text or main.editor.text
+    whole, span = main.editor.text, main.editor.selected
+    text, at = with_speaker(whole, span) if span[1] > span[0] else (whole, 0)
     if not has_words(text):
         main.say("nothing to say yet: type some text")
     elif app.loader.engine is None:
         main.say("the model is not loaded yet")
-    elif (script := script_of(main, text)) is not None:
+    elif (script := script_of(main, text, Within(whole, at))) is not None:
         main.speech.silence()
 
         def back(seed: int | None) -> None:
             if seed is not None:
-                main.speak(script.text, script.names, script.options.replace(seed=seed))
+                main.speak(replace(script, options=script.options.replace(seed=seed)))
 
         app.push_screen(VersionsScreen(script), back)

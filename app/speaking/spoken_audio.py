@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from s2mlx.options import Options
 from s2mlx.results import CANCELLED, AudioChunk, Stats
@@ -14,13 +14,22 @@ if TYPE_CHECKING:
 STEADY = 2.0  # seconds of sound after the first, from which the pace of the making can be told
 
 
+class Within(NamedTuple):
+    """Where a text stands in a longer one that it is a part of: it begins at character `at` of `whole`."""
+
+    whole: str
+    at: int
+
+
 @dataclass(frozen=True)
 class Script:
-    """What is to be said, by the voices of these names (speaker 0, 1, ...; none: the model's own)."""
+    """What is to be said, by the voices of these names (speaker 0, 1, ...; none: the model's own). `within`: what it
+    is a part of."""
 
     text: str
     names: tuple[str, ...] = ()
     options: Options = Options()
+    within: Within | None = None
 
 
 @dataclass

@@ -118,7 +118,7 @@ class Editor(Container):
         self.speakers: Sequence[str] = ()
         self._start = ""
         self._choices: list[tuple[str, str]] = []
-        self._spoken = ""  # the text that the marks are of
+        self._spoken, self._within = "", ("", 0)  # the text that the marks are of; what it is a part of, from where on
         self._moved: MovedText | None = None  # since then
         self._misheard: tuple[str, list[tuple[int, int]]] = "", []  # of the text that was checked
 
@@ -140,9 +140,10 @@ class Editor(Container):
         """Another text in place of what is there; undo brings that back."""
         self.area.put(text)
 
-    def follow(self, text: str) -> None:
-        """`text` is heard from now on: marks are of it, wherever its sentences stand by then."""
-        self._spoken, self._moved = text, None
+    def follow(self, text: str, within: tuple[str, int] | None = None) -> None:
+        """`text` is heard from now on: marks are of it, wherever its sentences stand by then. `within`: the text
+        that it is a part of, and the character there at which it begins."""
+        self._spoken, self._within, self._moved = text, within or (text, 0), None
         self.area.left_alone = True
 
     def append(self, words: str) -> None:
@@ -167,8 +168,9 @@ class Editor(Container):
     def mark(self, span: tuple[int, int] | None) -> None:
         """Mark the sentence being heard, and keep it in sight as long as nobody types here."""
         if span:
-            self._moved = self._moved or MovedText(self._spoken, self.area.text)
-            span = self._moved.find(span)
+            whole, at = self._within
+            self._moved = self._moved or MovedText(whole, self.area.text)
+            span = self._moved.find((max(0, span[0] + at), span[1] + at))
         self.mark_here(span)
 
     def mark_here(self, span: tuple[int, int] | None) -> None:
@@ -184,13 +186,23 @@ class Editor(Container):
     def mark_misheard(self, text: str, spans: list[tuple[int, int]]) -> None:
         """Mark words of `text` that a check did not hear, wherever they stand by now; edited ones are none any more."""
         self._misheard = text, spans
-        moved = MovedText(text, self.area.text) if spans else None
-        self.area.mark_misheard([span for each in spans if moved and (span := moved.find(each))])
+        whole, at = self._within if text == self._spoken else (text, 0)
+        moved = MovedText(whole, self.area.text) if spans else None
+        self.area.mark_misheard([span for b, e in spans if moved and (span := moved.find((max(0, b + at), e + at)))])
 
     @property
     def place(self) -> int:
         """The character at the cursor."""
-        row, column = self.area.cursor_location
+        return self._character(self.area.cursor_location)
+
+    @property
+    def selected(self) -> tuple[int, int]:
+        """The characters [begin, end) that are selected."""
+        begin, end = sorted((self.area.selection.start, self.area.selection.end))
+        return self._character(begin), self._character(end)
+
+    def _character(self, location: tuple[int, int]) -> int:
+        row, column = location
         return sum(len(line) + 1 for line in self.area.document.lines[:row]) + column
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
