@@ -107,11 +107,11 @@ class _Talk:
                     while text.full:  # the client waits too, since nothing more is read
                         await asyncio.sleep(0.05)
                     text.write(piece)
-                if message.get("flush"):
+                if message.get("flush") is True:
                     text.flush()
             except Closed:  # the speech has ended; what it ended with is told by who speaks
                 return
-            if message.get("done"):
+            if message.get("done") is True:
                 text.close()
                 return
             try:
