@@ -52,7 +52,7 @@ class TeamSynthesizer:
                 raise GenerationError(f"machine {rank} of the team: {message['why']}")
             if message["kind"] == "ready":
                 if message["model"] != mine:
-                    raise ModelError(f"machine {rank} of the team has another model, or another version of s2mlx; give each the same")
+                    raise ModelError(f"machine {rank} of the team has another model or s2mlx; give each the same")
                 missing.discard(rank)
 
     def __getattr__(self, name: str) -> Any:

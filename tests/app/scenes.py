@@ -7,6 +7,7 @@ from pathlib import Path
 from s2mlx_app.app import S2App
 from s2mlx_app.screens.record import RecordScreen
 from s2mlx_app.screens.review import Stage
+from s2mlx_app.screens.speech_control import FIGURES
 from s2mlx_app.state.history import HistoryEntry
 from s2mlx_app.state.take_file import UnsavedTake
 from textual.widgets import Input, TextArea
@@ -73,7 +74,8 @@ async def main(pilot) -> None:
     await pilot.pause()
     app.studio.players[0].position = 3.3
     app.main.speech.ticking.pause()
-    app.main.speech.tick()
+    for _ in range(FIGURES):  # one of which brings the figures up to date
+        app.main.speech.tick()
     await pilot.pause()
 
 
