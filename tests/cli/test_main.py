@@ -59,7 +59,8 @@ def test_tui_hands_its_options_over(run, monkeypatch):
     given = {}
     monkeypatch.setattr(s2mlx_app, "run", lambda **options: given.update(options) or 0)
     assert run("tui", "Hello", "there.", "-m", "m.gguf", "--tokenizer", "t.json", "-v", "me", "-a", "USB").code == 0
-    assert given == {"model": "m.gguf", "tokenizer": "t.json", "voice": "me", "device": "USB", "text": "Hello there."}
+    wanted = {"model": "m.gguf", "tokenizer": "t.json", "voice": "me", "device": "USB", "text": "Hello there."}
+    assert given == {**wanted, "file": None}
 
 
 def test_the_voice_of_the_environment_is_the_app_s_too(run, monkeypatch):
