@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
+from s2mlx.text import visible
+
 from ..widgets.status_line import Mood, slow_advice
 
 GO_ON = "  esc cancels"
@@ -106,7 +108,7 @@ def words(activity: Activity) -> str:
         case Loading(model, fraction, then_speaks):
             share = "" if fraction is None else f" {fraction:.0%}"
             then = "speaks as soon as it is loaded" if then_speaks else "esc cancels"
-            return f"loading {model or 'the model'}{share}: {then}"
+            return f"loading {visible(model) if model else 'the model'}{share}: {then}"
         case LoadFailed(why):
             return f"no model, ^g chooses another: {why}"
         case Working(what):
