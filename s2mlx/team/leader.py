@@ -196,10 +196,10 @@ class _Sharing:
                 self._hand_out()
                 while place not in self._codes and not self._cancel.is_set():
                     self._take()
-                if place not in self._codes:
-                    return
-                codes, reason = self._codes.pop(place)
-                yield from self._sound(planned, codes, reason)
+                for chunk in self._sound(planned, place):
+                    yield chunk
+                    if chunk.finish_reason == CANCELLED:
+                        return
         finally:
             self._own.end()
             own.close()
@@ -239,9 +239,17 @@ class _Sharing:
         self._codes[place] = codes, reason
         self._hand_out()
 
-    def _sound(self, planned: PlannedPass, codes: np.ndarray, reason: str) -> Iterator[AudioChunk]:
-        for given, samples, end in self._sounding.of(planned, codes, reason):
-            yield self._count.of(planned, given, samples, end, self._tts.sample_rate)
+    def _sound(self, planned: PlannedPass, place: int) -> Iterator[AudioChunk]:
+        """A pass that is done. From a cancel on there is its end alone, as from one machine: also amid its pieces."""
+        make = lambda codes, samples, end: self._count.of(planned, codes, samples, end, self._tts.sample_rate)
+        if not self._cancel.is_set():
+            for codes, samples, end in self._sounding.of(planned, *self._codes.pop(place)):
+                if self._cancel.is_set():
+                    break
+                yield make(codes, samples, end)
+                if end:
+                    return
+        yield make(np.zeros((self._tts.num_codebooks, 0), np.int32), np.zeros(0, np.float32), CANCELLED)
 
     def _read(self, own: Iterator[AudioChunk]) -> None:
         try:

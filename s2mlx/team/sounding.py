@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,7 +32,7 @@ class Sounding:
         self._results = tts.on_engine(self._work, cancel)
 
     def of(self, planned: PlannedPass, codes: np.ndarray, reason: str) -> list[Piece]:
-        """The pieces of a pass; none when it was cancelled. codes int32 [num_codebooks, frames]."""
+        """The pieces of a pass, as many as there were before a cancel. codes int32 [num_codebooks, frames]."""
         with self._lock:
             self._waiting.append((planned, codes, reason))
         self._tell()
@@ -49,7 +50,7 @@ class Sounding:
                 if self._ended or not going():
                     return
                 yield Aside(self._call_when_changed, between=lambda: bool(self._waiting))
-            yield list(engine.sound(*self._waiting.popleft(), self._options))
+            yield list(takewhile(lambda piece: going(), engine.sound(*self._waiting.popleft(), self._options)))
 
     def _call_when_changed(self, wake: Callable[[], None]) -> None:
         with self._lock:

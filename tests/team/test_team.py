@@ -9,6 +9,7 @@ import pytest
 import s2mlx
 from s2mlx.errors import GenerationError, ModelError, UsageError
 from s2mlx.files.folders import assets_dir
+from s2mlx.results import CANCELLED
 from s2mlx.team import TeamLost, TeamSynthesizer, follow
 from s2mlx.team import leader as leader_module
 from s2mlx.weights.catalog import DEMO
@@ -19,6 +20,7 @@ TEXT = "\n\n".join(
     f"Part {number} of the story begins here. This paragraph has two sentences, as the others have."
     for number in ("one", "two", "three", "four")
 )
+SHORT = s2mlx.Options(seed=4, min_frames=12, max_frames=12)  # each pass as long, whatever is drawn
 DIALOGUE = "<|speaker:0|>Who is there? <|speaker:1|>It is me."
 pytestmark = pytest.mark.skipif(not assets_dir(), reason="no voice is bundled")
 
@@ -95,16 +97,39 @@ def test_a_dialogue_is_spoken_by_one(machines, team):
     np.testing.assert_array_equal(one[0], two[0])
 
 
-def test_a_cancel_ends_it(team):
+@pytest.mark.parametrize("heard", (1, 3))  # chunks before the cancel: amid a pass of two, and amid the next
+def test_a_cancel_ends_it(team, heard):
     cancel = threading.Event()
-    chunks = team.stream(TEXT, voice=[s2mlx.VoiceLibrary().resolve("clara")], cancel=cancel)
-    next(chunks)
+    chunks = team.stream(TEXT, voice=[s2mlx.VoiceLibrary().resolve("clara")], options=SHORT, cancel=cancel)
+    last = [next(chunks) for _ in range(heard)][-1]
+    assert not last.finish_reason
     cancel.set()
-    assert len(list(chunks)) < 20
+    (end,) = chunks
+    assert (end.finish_reason, end.part, end.codes.shape, len(end.samples)) == (
+        CANCELLED,
+        last.part,
+        (last.codes.shape[0], 0),
+        0,
+    )
+
+
+def test_a_cancel_while_nothing_is_done_yet(team, monkeypatch):
+    cancel = threading.Event()
+    monkeypatch.setattr(leader_module._Sharing, "_take", lambda self: cancel.set())
+    chunks = list(team.stream(TEXT, voice=[s2mlx.VoiceLibrary().resolve("clara")], options=SHORT, cancel=cancel))
+    assert [(chunk.finish_reason, chunk.part) for chunk in chunks] == [(CANCELLED, 0)]
+
+
+def test_a_cancel_of_one_machine_ends_alike(machines):
+    cancel = threading.Event()
+    cancel.set()
+    chunks = list(machines[0].stream(TEXT, voice="clara", options=SHORT, cancel=cancel))
+    assert [(chunk.finish_reason, chunk.part) for chunk in chunks] == [(CANCELLED, 0)]
 
 
 def test_a_machine_is_lost_amid_speech(team):
-    chunks = team.stream((TEXT + chr(10) * 2) * 8, voice=[s2mlx.VoiceLibrary().resolve("clara")])
+    options = SHORT.replace(batch=1)
+    chunks = team.stream((TEXT + chr(10) * 2) * 8, voice=[s2mlx.VoiceLibrary().resolve("clara")], options=options)
     next(chunks)
     team.table.break_up()
     with pytest.raises(TeamLost) as lost:
@@ -115,7 +140,7 @@ def test_a_machine_is_lost_amid_speech(team):
 def test_a_machine_that_fails_says_why(machines, team, monkeypatch):
     monkeypatch.setattr(machines[1]._engine, "speak", lambda *_, **__: iter([1 / 0 for _ in "x"]), raising=True)
     with pytest.raises(GenerationError, match="machine 1 of the team: an unexpected ZeroDivisionError"):
-        list(team.stream(TEXT, voice=[s2mlx.VoiceLibrary().resolve("clara")]))
+        list(team.stream(TEXT, voice=[s2mlx.VoiceLibrary().resolve("clara")], options=SHORT))
 
 
 def test_another_model(machines, monkeypatch):
