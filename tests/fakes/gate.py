@@ -30,8 +30,8 @@ class Gate:
             self._changed.notify_all()
 
     def pass_through(self, give_up: Callable[[], bool] = lambda: False) -> None:
-        """Wait for it, or until `give_up`; ten seconds at most, so that a test that fails ends."""
-        end = time.monotonic() + 10
+        """Wait for it, or until `give_up`; a minute at most, so that a test that fails ends."""
+        end = time.monotonic() + 60
         with self._changed:
             while not self._open and not self._few and not give_up() and time.monotonic() < end:
                 self._changed.wait(0.002)

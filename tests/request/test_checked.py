@@ -50,7 +50,7 @@ def say(model, text, voices, ear=None, options=OPTIONS, seed=SEED, keep_going=la
 
 def let_go(ear):
     """Whether the ear was closed, soon."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + 60
     while not ear.closed and time.monotonic() < end:
         time.sleep(0.001)
     return ear.closed == ear.opened == 1

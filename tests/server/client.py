@@ -21,10 +21,10 @@ class Answer:
 
 
 class Client:
-    """A connection. Everything it waits for it waits for ten seconds at most."""
+    """A connection. Everything it waits for it waits for a minute at most."""
 
     def __init__(self, address):
-        self.socket = socket.create_connection(address, 10)
+        self.socket = socket.create_connection(address, 60)
         self._file = self.socket.makefile("rb")
 
     def __enter__(self):

@@ -158,8 +158,10 @@ def test_a_body_that_takes_forever(server, connect, monkeypatch):
 def test_an_idle_connection_is_closed_without_a_word(server, connect, monkeypatch):
     monkeypatch.setattr(connection, "IDLE_SECONDS", 0.02)
     assert connect(server).ended()  # one that never asked
+    monkeypatch.setattr(connection, "IDLE_SECONDS", 60)
     client = connect(server)
-    monkeypatch.setattr(connection, "IDLE_SECONDS", 0.2)
+    assert client.ask("/health").status == 200
+    monkeypatch.setattr(connection, "IDLE_SECONDS", 0.02)
     assert client.ask("/health").status == 200 and client.ended()  # and one that did
 
 

@@ -24,7 +24,7 @@ WAV = stream_wav_header(RATE) + pcm16(np.full(4 * FRAME, 0.25, np.float32))
 
 
 def until(what):
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not what():
         assert time.monotonic() < end
         time.sleep(0.002)
@@ -141,7 +141,6 @@ def test_requests_are_served_in_the_order_they_came(tts, server, connect):
     for number in range(4):
         clients.append(connect(server).post({**HELLO, "input": f"{number}."}))
         until(lambda: server.service.health()["requests"] == number + 1)
-        time.sleep(0.01)  # from its place to the line
     tts.gate.open()
     assert all(client.answer().body == WAV for client in clients)
     assert [call.text for call in tts.calls] == ["0.", "1.", "2.", "3."]

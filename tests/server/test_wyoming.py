@@ -51,7 +51,7 @@ class Talk(AsyncTcpClient):
         super().__init__(*server.wyoming.address)
 
     async def read_event(self):
-        return await asyncio.wait_for(super().read_event(), 10)
+        return await asyncio.wait_for(super().read_event(), 60)
 
     async def say(self, *what):
         for one in what:
@@ -100,7 +100,7 @@ async def talk(server):
 
 
 async def until(what):
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not what():
         assert time.monotonic() < end
         await asyncio.sleep(0.002)
