@@ -100,7 +100,7 @@ def test_cancel_before_the_first_frame(tts):
 
 
 class Paused:
-    """A `lead` with which the model speaks a little, and goes on when the event is set. It looks once a frame or more."""
+    """A `lead`, asked once a frame or more, with which the model speaks a little, and goes on when the event is set."""
 
     def __init__(self, until):
         self.looks, self._until = 0, until
