@@ -147,7 +147,8 @@ class AudioChunk:
     finish_reason is set on the last chunk of a pass only (that chunk may hold no samples). text: what the pass says.
     Of a text that is still being written, `span` counts from its beginning and `parts` are the passes so far.
     heard: what a check heard of the pass, on its last chunk; on one behind it, without samples, if a listener could not
-    wait for the check.
+    wait for the check. seed: of the pass; a request for its text alone, with this seed and the same voice, says it the
+    same way.
     """
 
     samples: np.ndarray = field(repr=False)
@@ -160,6 +161,7 @@ class AudioChunk:
     finish_reason: str | None = None
     text: str = ""
     heard: Hearing | None = None
+    seed: int = 0
 
     @property
     def frames(self) -> int:

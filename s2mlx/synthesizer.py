@@ -18,7 +18,7 @@ from .errors import AudioError, GenerationError, UsageError, VoiceError
 from .options import Options
 from .results import CANCELLED, Audio, AudioChunk, Tally, corrected, ended_at_once
 from .speech_input import Pieces, SpeechInput, read_here, written
-from .text import clean_text, has_words
+from .text import Span, clean_text, has_words
 from .voices.clips import read_clip
 from .voices.voice import Voice
 from .weights.catalog import FoundModel, find_model
@@ -186,6 +186,42 @@ class Synthesizer:
                     yield chunk
             finally:
                 results.close()
+
+    def stream_each(
+        self,
+        texts: Sequence[tuple[str, int]],
+        *,
+        voice: Voices = None,
+        options: Options | None = None,
+        cancel: threading.Event | None = None,
+        lead: Callable[[], float] | None = None,
+        follow: bool = False,
+    ) -> Iterator[tuple[int, AudioChunk]]:
+        """Speak several texts, each with a seed of its own, in one batch: versions of one text, say. Gives (number of
+        the text, chunk) in order; passes are counted through all of them, `span` is of characters of its text.
+
+        follow: they are the parts of one text, as `plan` cuts it: without a voice the first one's is that of all, and
+        turns of a dialogue know the earlier ones. Otherwise each is spoken as if it were alone. A seed in `options` is
+        of no account. Raises as `stream` does.
+        """
+        texts, options = list(texts), options or Options()
+        if not texts:
+            raise UsageError("there is nothing to say: no texts were given")
+        voices = self._voices(voice)
+        _ = self._engine.model.dual_ar
+        open_judge = _judge(self.ear, "\n".join(text for text, _ in texts)) if options.check else None
+
+        def work(keep_going: KeepGoing) -> Iterator[Any]:
+            from .request.several import speak_each
+
+            return speak_each(self._engine, texts, voices, options, keep_going, lead, open_judge, follow)
+
+        return self._worker.stream(work, cancel)
+
+    def plan(self, text: str) -> list[Span]:
+        """The passes in which a text will be spoken: which characters each says, and whether a pause follows. At once,
+        whatever is being spoken. Raises `UsageError` for a text without words."""
+        return [Span(*one.span, one.pause_after, one.speaker) for one in self._engine.plan(text)]
 
     def _request(
         self,

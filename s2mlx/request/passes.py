@@ -19,7 +19,8 @@ NOTHING_TO_SAY = "there is nothing to say: the text has no words that this model
 
 @dataclass(frozen=True)
 class PlannedPass:
-    """One pass: `text` is what the model is given, `span` where it stands in the text that was given."""
+    """One pass: `text` is what the model is given, `span` where it stands in the text that was given. own_seed: what
+    takes the place of the seed that follows from the request's."""
 
     index: int
     text: str
@@ -27,9 +28,11 @@ class PlannedPass:
     pause_after: bool
     speaker: int | None
     take: int = 0  # how often it was spoken before
+    own_seed: int | None = None
 
     def seed(self, request_seed: int) -> int:
-        return (request_seed + self.index * _SEED_STRIDE + self.take * _TAKE_STRIDE) % 2**64
+        first = request_seed + self.index * _SEED_STRIDE if self.own_seed is None else self.own_seed
+        return (first + self.take * _TAKE_STRIDE) % 2**64
 
 
 def plan_passes(text: str, max_seconds: float = 30.0, can_say: Callable[[str], bool] = has_words) -> list[PlannedPass]:

@@ -273,5 +273,15 @@ class RequestRun:
             mx.get_peak_memory(),
         )
         return AudioChunk(
-            samples, rate, codes, planned.index, self.source.parts, planned.span, stats, reason, planned.text, heard
+            samples,
+            rate,
+            codes,
+            planned.index,
+            self.source.parts,
+            planned.span,
+            stats,
+            reason,
+            planned.text,
+            heard,
+            planned.seed(self.seed),
         )

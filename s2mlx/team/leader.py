@@ -148,8 +148,9 @@ class _Count:
         if self._first is None and len(samples):
             self._first = elapsed
         stats = Stats(self._seed, self._frames, self._seconds, elapsed, self._first)
+        seed, words = planned.seed(self._seed), planned.text
         return AudioChunk(
-            samples, rate, codes, planned.index, self._parts, planned.span, stats, reason, planned.text, None
+            samples, rate, codes, planned.index, self._parts, planned.span, stats, reason, words, None, seed
         )
 
 
