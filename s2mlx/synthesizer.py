@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .config import ModelConfig
-from .errors import AudioError, GenerationError, UsageError, VoiceError
+from .errors import UsageError, VoiceError
 from .options import Options
+from .request.codec_handle import CodecHandle
 from .results import CANCELLED, Audio, AudioChunk, Tally, corrected, ended_at_once
 from .speech_input import Pieces, SpeechInput, read_here, written
 from .text import Span, clean_text, has_words
@@ -97,7 +98,7 @@ class Synthesizer:
             self._worker.close()
             raise
         self.memory = self._engine.memory  # bytes of the weights
-        self.codec = CodecHandle(self)
+        self.codec = CodecHandle(self._worker, self._engine.model)
         self.ear: str | None = None  # who hears the speech of a check, by name (`listen.EARS`); None: one there is
 
     @property
@@ -319,41 +320,6 @@ class Synthesizer:
         return Audio(samples, self.sample_rate, codes, tally.finish_reason, tally.passes, tally.stats)
 
 
-class CodecHandle:
-    """The model's codec, run on its thread."""
-
-    def __init__(self, owner: Synthesizer):
-        self._worker, self._model = owner._worker, owner._engine.model
-
-    def encode(self, samples: np.ndarray, cancel: threading.Event | None = None) -> np.ndarray:
-        """samples float32 [n], n > 0, mono at the model's rate -> codes int32 [num_codebooks, frames]."""
-        codec, samples = self._model.codec, np.asarray(samples, np.float32)
-        if samples.ndim != 1 or not len(samples):
-            raise AudioError(f"expected samples of shape [n], n > 0, not {list(samples.shape)}")
-        if not np.isfinite(samples).all():
-            raise AudioError("the samples hold values that are not numbers (NaN or infinity)")
-        found: np.ndarray = self._worker.call(
-            lambda keep_going: _finished(codec.encode(samples, keep_going), keep_going), cancel
-        )
-        return found
-
-    def decode(self, codes: np.ndarray, chunk: int | None = None, cancel: threading.Event | None = None) -> np.ndarray:
-        """codes int32 [num_codebooks, frames] -> samples float32 [frames * frame_samples]. `chunk` frames at a time,
-        with the same result; codes outside a codebook are clamped to it."""
-        codec, books, codes = self._model.codec, self._model.codec_config.num_codebooks, np.asarray(codes)
-        if codes.ndim != 2 or codes.shape[0] != books or codes.dtype.kind not in "iu":
-            raise UsageError(
-                f"expected integer codes of shape [{books}, frames], not {codes.dtype} {list(codes.shape)}"
-            )
-        if chunk is not None and chunk < 1:
-            raise UsageError(f"chunk must be at least 1 frame, not {chunk}")
-        codes = np.clip(codes, -1, 2**31 - 1).astype(np.int32)
-        found: np.ndarray = self._worker.call(
-            lambda keep_going: _finished(codec.decode(codes, chunk, keep_going), keep_going), cancel
-        )
-        return found
-
-
 def _judge(ear: str | None, text: str | SpeechInput) -> Callable[[], Judge]:
     """Who hears the passes of a request that asks for a check. Raises `EarError` before the request is queued."""
     from .listen import check_ear
@@ -373,9 +339,3 @@ def _voice(voice: object) -> Voice:
     if isinstance(voice, os.PathLike):
         return Voice.load(voice)
     raise UsageError(f"a voice is a Voice, a name or a path, not {type(voice).__name__}")
-
-
-def _finished(result: np.ndarray, keep_going: KeepGoing) -> np.ndarray:
-    if not keep_going():
-        raise GenerationError("cancelled")
-    return result
