@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import NamedTuple
 
 from .errors import UsageError
-from .worker import Closed
+from .worker import Bell, Closed
 
 DEFAULT_PATIENCE = 1.0
 MOST_WAITING = 100_000  # characters that nobody read yet: a writer then waits, an hour and a half ahead of the voice
@@ -52,9 +52,9 @@ class SpeechInput:
         self._changed = threading.Condition()
         self._pieces: deque[str | None] = deque()
         self._size, self._last, self._written = 0, time.monotonic(), 0
-        self._closed = self._left = self._taken = self._news = False
+        self._closed = self._left = self._taken = False
         self._fault: BaseException | None = None
-        self._wake: Callable[[], None] | None = None
+        self._bell = Bell()
         self._source = pieces
 
     # The writer's end.
@@ -123,11 +123,8 @@ class SpeechInput:
             raise UsageError("this text was closed, and cannot grow any more")
 
     def _tell(self) -> None:
-        self._news = True
         self._changed.notify_all()
-        wake, self._wake = self._wake, None
-        if wake is not None:
-            wake()
+        self._bell.ring()
 
     # The reader's end: the engine.
 
@@ -148,9 +145,10 @@ class SpeechInput:
     def take(self) -> Came:
         """What came since the last time. Never waits."""
         with self._changed:
+            self._bell.hush()
             pieces = list(self._pieces)
             self._pieces.clear()
-            self._size, self._news = 0, False
+            self._size = 0
             self._changed.notify_all()
             return Came(pieces, self._closed, self._fault)
 
@@ -161,16 +159,12 @@ class SpeechInput:
 
     def call_when_changed(self, wake: Callable[[], None]) -> None:
         """Once, from the writer's thread, or at once if something came since `take`."""
-        with self._changed:
-            if not self._news:
-                self._wake = wake
-                return
-        wake()
+        self._bell.call_when_rung(wake)
 
     def leave(self) -> None:
         """Nobody reads any more."""
         with self._changed:
-            self._left, self._wake = True, None
+            self._left, self._bell = True, Bell()  # and nobody is woken, nor held
             self._pieces.clear()
             self._changed.notify_all()
 

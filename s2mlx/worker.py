@@ -47,6 +47,33 @@ class Aside:
     between: Callable[[], bool] | None = None
 
 
+class Bell:
+    """By which other threads wake work that is aside: they change something, then `ring`. The work does in this order:
+    `hush`, look for what has changed, and, having found nothing, yield `Aside(bell.call_when_rung)`. Whatever comes too
+    late for the look rings after the `hush`, so that no change is slept over; that one is told twice does no harm."""
+
+    def __init__(self) -> None:
+        self._lock, self._rung = threading.Lock(), False
+        self._wake: Callable[[], None] | None = None
+
+    def ring(self) -> None:
+        with self._lock:
+            self._rung, wake, self._wake = True, self._wake, None
+        if wake is not None:
+            wake()
+
+    def hush(self) -> None:
+        self._rung = False
+
+    def call_when_rung(self, wake: Callable[[], None]) -> None:
+        """Once, by who rings, or at once if somebody has since the `hush`."""
+        with self._lock:
+            if not self._rung:
+                self._wake = wake
+                return
+        wake()
+
+
 class Task:
     """One piece of work: a generator function run on the worker, its items read by any thread. ended() is called on the
     worker when it has ended in any way, also when it was refused."""

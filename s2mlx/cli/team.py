@@ -8,13 +8,14 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from ..errors import S2Error, UsageError
 from ..results import AudioChunk
 from ..team import Team, TeamSynthesizer, follow
 from . import model, paths
+from .interrupts import INTERRUPTED
 from .terminal import Console
 
 if TYPE_CHECKING:
@@ -26,15 +27,22 @@ _EVERY = 10.0  # seconds between two lines of progress: a launcher's output is n
 @contextmanager
 def joined(args: argparse.Namespace) -> Iterator[Team]:
     """The team of this process; left at the end, by all when this one leads."""
-    team = Team()
+    team, code = Team(), 1
     try:
         if team.size > 1 and team.rank == 0 and (not args.output or paths.is_stream(args.output) or args.play):
             raise UsageError("several machines write a file: give -o FILE, and leave --play out")
         yield team
+        code = 0
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+        raise
+    except S2Error as fault:
+        code = fault.exit_code
+        raise
     finally:
         team.close()
         if team.rounds is not None and team.rounds.stuck:  # in MLX, which the end of the interpreter would wait for
-            atexit.register(_leave)
+            atexit.register(_leave, code)
 
 
 def serve(args: argparse.Namespace, console: Console, team: Team) -> int:
@@ -74,7 +82,9 @@ def led(tts: Synthesizer, team: Team) -> TeamSynthesizer:
     return TeamSynthesizer(tts, team.rounds, team.size)
 
 
-def _leave() -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(1)
+def _leave(code: int) -> None:
+    """The end of the process that the interpreter would not come to, with the exit code that it would have had."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):  # nobody reads it any more
+            stream.flush()
+    os._exit(code)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from ..networks.generate import Frame
 from ..results import CANCELLED, AudioChunk
-from ..worker import Aside
+from ..worker import Aside, Bell
 from .pass_source import PassSource
 from .passes import PlannedPass
 from .run import RequestRun
@@ -23,41 +22,26 @@ class AssignedPasses(PassSource):
     def __init__(self, parts: int):
         super().__init__()
         self.parts = parts
-        self._lock = threading.Lock()
         self._came: deque[PlannedPass] = deque()
-        self._ended = False
-        self._wake: Callable[[], None] | None = None
+        self._ended, self._bell = False, Bell()
 
     def add(self, passes: Iterable[PlannedPass]) -> None:
-        with self._lock:
-            self._came.extend(passes)
-        self._tell()
+        self._came.extend(passes)
+        self._bell.ring()
 
     def end(self) -> None:
         self._ended = True
-        self._tell()
+        self._bell.ring()
 
     def look(self) -> None:
-        with self._lock:
-            self.known.extend(self._came)
-            self._came.clear()
+        while self._came:
+            self.known.append(self._came.popleft())
 
     def hurry(self) -> Aside | None:
+        self._bell.hush()
+        ended = self._ended  # before the look: behind it passes may have come, and then the end
         self.look()
-        return None if self.known or self._ended else Aside(self._call_when_changed)
-
-    def _call_when_changed(self, wake: Callable[[], None]) -> None:
-        with self._lock:
-            if not (self._came or self._ended):
-                self._wake = wake
-                return
-        wake()
-
-    def _tell(self) -> None:
-        with self._lock:
-            wake, self._wake = self._wake, None
-        if wake is not None:
-            wake()
+        return None if self.known or ended else Aside(self._bell.call_when_rung)
 
 
 class SilentRun(RequestRun):

@@ -47,6 +47,7 @@ class _Job:
         from ..request.assigned import AssignedPasses
 
         self.passes: AssignedPasses = AssignedPasses(message["parts"])
+        self._number = message["job"]
         self._cancel = threading.Event()
         options = Options(**message["options"])
         voices = [_voice(tts, one) for one in message["voices"]]
@@ -64,12 +65,13 @@ class _Job:
         try:
             for chunk in chunks:
                 if chunk.finish_reason != CANCELLED:
-                    rounds.say(kind="codes", index=chunk.part, codes=chunk.codes, reason=chunk.finish_reason)
+                    done = {"index": chunk.part, "codes": chunk.codes, "reason": chunk.finish_reason}
+                    rounds.say(kind="codes", job=self._number, **done)
         except BaseException as fault:
             if not self._cancel.is_set():
                 with suppress(RuntimeError):
                     why = str(fault) if isinstance(fault, S2Error) else f"an unexpected {type(fault).__name__}: {fault}"
-                    rounds.say(kind="fault", why=why)
+                    rounds.say(kind="fault", job=self._number, why=why)
 
 
 def _voice(tts: Synthesizer, given: dict[str, Any]) -> Any:

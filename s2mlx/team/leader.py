@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import queue
 import secrets
 import threading
@@ -40,6 +41,7 @@ class TeamSynthesizer:
     def __init__(self, tts: Synthesizer, rounds: Rounds, size: int):
         self._tts, self._rounds, self._size = tts, rounds, size
         self._shares: Shares | None = None
+        self._jobs = itertools.count()  # a number for each text that is shared
         mine = fingerprint(tts.path)
         missing = set(range(1, size))
         deadline = time.monotonic() + _GREETING
@@ -169,7 +171,7 @@ class _Sharing:
         from ..request.assigned import AssignedPasses
 
         self._tts, self._rounds, self._passes, self._options = team._tts, team._rounds, passes, options
-        self._count, self._cancel, self._voices = count, cancel, voices
+        self._count, self._cancel, self._voices, self._job = count, cancel, voices, next(team._jobs)
         self._place = {planned.index: place for place, planned in enumerate(passes)}
         depth = 1 + (options.batch or DEFAULT_BATCH)
         self._shares = team._shares = Shares([estimate_seconds(p.text) for p in passes], team._size, depth)
@@ -180,6 +182,7 @@ class _Sharing:
     def chunks(self) -> Iterator[AudioChunk]:
         self._rounds.say(
             kind="job",
+            job=self._job,
             parts=self._count._parts,
             options=dataclasses.asdict(self._options),
             voices=[{"codes": v.codes, "transcript": v.transcript} for v in self._voices],
@@ -224,6 +227,8 @@ class _Sharing:
             if heard is None:
                 return
             rank, message = heard
+            if message.get("job", self._job) != self._job:
+                return  # late, of an earlier text
             if message["kind"] == "fault":
                 raise GenerationError(f"machine {rank} of the team: {message['why']}") from None
             if message["kind"] == "codes":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..options import Options
 from ..synthesizer import Synthesizer
-from ..worker import Aside, KeepGoing
+from ..worker import Aside, Bell, KeepGoing
 
 if TYPE_CHECKING:
     from ..request.engine import Engine
@@ -27,40 +27,26 @@ class Sounding:
 
     def __init__(self, tts: Synthesizer, options: Options, cancel: threading.Event):
         self._options, self._waiting = options, deque[tuple["PlannedPass", np.ndarray, str]]()
-        self._lock, self._ended = threading.Lock(), False
-        self._wake: Callable[[], None] | None = None
+        self._ended, self._bell = False, Bell()
         self._results = tts.on_engine(self._work, cancel)
 
     def of(self, planned: PlannedPass, codes: np.ndarray, reason: str) -> list[Piece]:
         """The pieces of a pass, as many as there were before a cancel. codes int32 [num_codebooks, frames]."""
-        with self._lock:
-            self._waiting.append((planned, codes, reason))
-        self._tell()
+        self._waiting.append((planned, codes, reason))
+        self._bell.ring()
         found: list[Piece] = next(self._results, [])
         return found
 
     def close(self) -> None:
         self._ended = True
-        self._tell()
+        self._bell.ring()
         self._results.close()
 
     def _work(self, engine: Engine, going: KeepGoing) -> Iterator[Any]:
         while True:
-            while not self._waiting:
-                if self._ended or not going():
-                    return
-                yield Aside(self._call_when_changed, between=lambda: bool(self._waiting))
-            yield list(takewhile(lambda piece: going(), engine.sound(*self._waiting.popleft(), self._options)))
-
-    def _call_when_changed(self, wake: Callable[[], None]) -> None:
-        with self._lock:
-            if not (self._waiting or self._ended):
-                self._wake = wake
+            self._bell.hush()
+            while self._waiting:
+                yield list(takewhile(lambda piece: going(), engine.sound(*self._waiting.popleft(), self._options)))
+            if self._ended or not going():
                 return
-        wake()
-
-    def _tell(self) -> None:
-        with self._lock:
-            wake, self._wake = self._wake, None
-        if wake is not None:
-            wake()
+            yield Aside(self._bell.call_when_rung, between=lambda: bool(self._waiting))

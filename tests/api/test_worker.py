@@ -2,6 +2,7 @@
 
 import gc
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import weakref
 import pytest
 
 from s2mlx.errors import S2Error, UsageError
-from s2mlx.worker import Aside, Worker
+from s2mlx.worker import Aside, Bell, Worker
 from tests import goldens
 
 
@@ -123,6 +124,50 @@ def waiting(door, seconds=None, asked=None):
         yield 2 if keep_going() else "stopped"
 
     return work
+
+
+def test_a_bell_is_heard_once_and_also_by_who_asks_too_late():
+    bell, woken = Bell(), []
+    bell.hush()
+    bell.call_when_rung(lambda: woken.append("rung"))
+    assert not woken
+    bell.ring()
+    bell.ring()
+    assert woken == ["rung"]
+    bell.hush()
+    bell.ring()  # between the look and the call
+    bell.call_when_rung(lambda: woken.append("late"))
+    assert woken == ["rung", "late"]
+    bell.ring()
+    bell.hush()  # what was told before the look is seen by it
+    bell.call_when_rung(lambda: woken.append("too much"))
+    assert woken == ["rung", "late"]
+
+
+def test_nothing_that_many_hand_over_is_slept_over(worker):
+    """Without a bell that is hushed before the look some of it would lie for ever."""
+    given, bell, writers, each = queue.SimpleQueue(), Bell(), 4, 500
+
+    def work(keep_going):
+        seen = 0
+        while seen < writers * each:
+            bell.hush()
+            while not given.empty():
+                given.get()
+                seen += 1
+                yield seen
+            if seen < writers * each:
+                yield Aside(bell.call_when_rung)
+
+    def write():
+        for number in range(each):
+            given.put(number)
+            bell.ring()
+
+    stream = worker.stream(work)
+    for _ in range(writers):
+        threading.Thread(target=write).start()
+    assert list(stream) == list(range(1, writers * each + 1))
 
 
 def test_work_that_waits_steps_aside_for_others(worker):

@@ -46,7 +46,7 @@ def team(machines):
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
     team = TeamSynthesizer(machines[0], rounds[0], 2)
-    team.table, team.faults = table, faults
+    team.table, team.faults, team.other = table, faults, rounds[1]
     yield team
     rounds[0].leave()
     thread.join(10)
@@ -88,6 +88,16 @@ def test_one_text_after_the_other(machines, team):
         options = s2mlx.Options(seed=seed, max_frames=12)
         one, two = (joined(tts.stream(TEXT, voice=voices, options=options)) for tts in (machines[0], team))
         np.testing.assert_array_equal(one[0], two[0])
+
+
+def test_what_comes_late_of_an_earlier_text_is_not_of_this_one(machines, team):
+    voices = [s2mlx.VoiceLibrary().resolve("nora")]
+    list(team.stream(TEXT, voice=voices, options=SHORT))
+    team.other.say(kind="codes", job=0, index=0, codes=np.zeros((4, 5), np.int32), reason="stop")
+    team.other.say(kind="codes", job=0, index=70, codes=np.zeros((4, 5), np.int32), reason="stop")
+    team.other.say(kind="fault", job=0, why="nobody knows")
+    one, two = (joined(tts.stream(TEXT, voice=voices, options=SHORT)) for tts in (machines[0], team))
+    np.testing.assert_array_equal(one[0], two[0])
 
 
 def test_a_dialogue_is_spoken_by_one(machines, team):
