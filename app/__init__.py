@@ -18,6 +18,9 @@ def run(
     sentence is spoken.
     Raises `S2Error` when the file, the terminal or the voice cannot be used.
     """
+    import gc
+
+    gc.disable()  # until the first picture is there: nothing that is made for it is garbage, and looking takes its time
     from .start import start
 
     return start(model=model, tokenizer=tokenizer, voice=voice, device=device, text=text, file=file)

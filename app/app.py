@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +13,9 @@ from textual.binding import Binding
 from textual.filter import LineFilter
 from textual.screen import Screen
 
-from s2mlx.errors import S2Error, reason
-from s2mlx.files import private_folder, private_opener
-from s2mlx.text import clean_text, visible
+from s2mlx.text import clean_text
 
-from .commands import Actions, commands, open_text
+from .commands import Actions, commands, take_file
 from .engine.loader import EngineLoader
 from .engine.protocols import SoundOutput, Studio
 from .engine.voice_shelf import VoiceShelf
@@ -27,6 +24,7 @@ from .paths import dropped
 from .screens.main import MainScreen
 from .screens.recording_flow import COUNTDOWN, RecordingFlow
 from .speaking.spoken_audio import Script, SpokenAudio
+from .state.faults import in_a_line, keep_fault
 from .state.history import History, HistoryEntry, distinct_options
 from .state.session import Session
 from .state.settings import Settings, SettingsFile
@@ -36,15 +34,14 @@ from .widgets.key_line import SMALLEST
 from .widgets.visible_lines import VisibleLines
 
 _VISIBLE = VisibleLines()
-SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".aif", ".aiff", ".m4a", ".caf")
-TEXTS = (".txt", ".md")
 MOST_COMPLAINTS = 3  # of a kind that are told one by one
 PATIENCE = 1.0  # seconds that leaving waits for the jobs
 
 
 class S2App(App[int]):
     """`config` and `state` are folders; `overrides` are settings of this run only, such as the command line's model.
-    `guests`: voices for this run only, by name. `countdown`: seconds before a recording begins."""
+    `guests`: voices for this run only, by name. `countdown`: seconds before a recording begins. `begun()` is called
+    when the first picture is there."""
 
     TITLE = "s2mlx"
     CSS_PATH = ["styles.tcss", "screens/main.tcss"]
@@ -72,10 +69,11 @@ class S2App(App[int]):
         text: str | None = None,
         guests: dict[str, Any] | None = None,
         countdown: float = COUNTDOWN,
+        begun: Callable[[], None] = lambda: None,
         **overrides: Any,
     ):
         super().__init__()
-        self.studio = studio
+        self.studio, self._begun = studio, begun
         self.log_path = state / "app.log"
         self._settings = SettingsFile(config / "app.json", **overrides)
         self.session = Session(state)
@@ -92,7 +90,13 @@ class S2App(App[int]):
         self.recordings = RecordingFlow(self, self.main.use_voice, countdown)
         for theme in OURS:
             self.register_theme(theme)
-        self.theme = self.settings.theme
+        self._begin_with(self.settings.theme)
+
+    def _begin_with(self, theme: str) -> None:
+        """As `self.theme = theme` does, before there are styles: so they are read once."""
+        self.set_reactive(S2App.theme, theme)
+        self.update_classes({"-dark-mode": self.current_theme.dark, "-light-mode": not self.current_theme.dark}, False)
+        self.stylesheet.set_variables(self.get_css_variables())
 
     @property
     def settings(self) -> Settings:
@@ -102,12 +106,16 @@ class S2App(App[int]):
         """What the colours mean, in themes that are not ours."""
         return meanings(self.current_theme)
 
-    async def on_mount(self) -> None:
-        await self.push_screen(self.main)
+    def get_default_screen(self) -> Screen:
+        """What is drawn first: the main screen, over no other."""
+        return self.main
+
+    def on_mount(self) -> None:
         self.main.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
         """With the first picture there, and keys taken: what takes long or imports much begins behind it."""
+        self._begun()
         self.tell_of_damage()
         self.loader.load(self.settings)
         self.main.voices.refresh()
@@ -123,20 +131,9 @@ class S2App(App[int]):
         if isinstance(event, events.Paste):
             event.text = clean_text(event.text)
             path = dropped(event.text) if self.screen is self.main and not event.is_forwarded else None
-            if path and self._take_file(path):
+            if path and take_file(self, path):
                 return
         await super().on_event(event)
-
-    def _take_file(self, path: Path) -> bool:
-        """A file was dropped on the main screen: offer what can be made of it. False where that is nothing."""
-        kind = path.suffix.lower()
-        if kind in SOUNDS:
-            self.main.voices.forms.add_clip(str(path))
-        elif kind == ".s2voice":
-            self.main.voices.forms.import_file(str(path))
-        elif kind in TEXTS:
-            open_text(self, path)
-        return kind in (*SOUNDS, ".s2voice", *TEXTS)
 
     # what happens in jobs
 
@@ -151,7 +148,7 @@ class S2App(App[int]):
         job = event.job
         self.jobs.ended(job)
         if event.error is not None:
-            self._log_fault(event.error)
+            keep_fault(event.error, self.log_path)
         if not self._stands(job.owner):
             return
         if event.error is None:
@@ -173,16 +170,7 @@ class S2App(App[int]):
 
     def explain(self, error: BaseException) -> str:
         """An error in one line, as the user should hear it."""
-        if isinstance(error, S2Error):
-            return str(error)
-        if isinstance(error, JobCancelled):
-            return "cancelled"
-        if isinstance(error, OSError):
-            where = f": {error.filename}" if error.filename else ""
-            return f"{reason(error)}{where}"
-        if isinstance(error, MemoryError):
-            return "there is not enough memory for this"
-        return f"{type(error).__name__}: {error} (a fault of this program; details in {self.log_path})"
+        return in_a_line(error, self.log_path)
 
     def notify(self, message: str, **options: Any) -> None:
         """A notice as Textual shows it, except that nothing in it is markup: it names files, devices, voices."""
@@ -206,17 +194,6 @@ class S2App(App[int]):
                 told[MOST_COMPLAINTS:] = [f"and {len(told) - MOST_COMPLAINTS} more"]
             for complaint in told:
                 self.notify(complaint, severity="warning", timeout=12)
-
-    def _log_fault(self, error: BaseException) -> None:
-        """Faults of this program keep their traceback, in a file."""
-        if isinstance(error, (S2Error, JobCancelled, OSError)):
-            return
-        try:
-            private_folder(self.log_path.parent)
-            with open(self.log_path, "a", encoding="utf-8", opener=private_opener) as log:
-                log.write(visible("".join(traceback.format_exception(error)), lines=True))
-        except OSError:
-            pass  # the message on the screen is what is left
 
     # settings
 
@@ -289,7 +266,7 @@ class S2App(App[int]):
                 engine = self.loader.engine
                 if engine and entry.model_name and entry.model_name != engine.name:
                     self.notify(f"It was made with {entry.model_name}; with {engine.name} it will sound different.")
-                self.main.speak(Script(entry.text, entry.voices, entry.speech_options()))
+                self.main.requests.script(Script(entry.text, entry.voices, entry.speech_options()))
 
         from .screens.history import HistoryScreen
 

@@ -24,6 +24,8 @@ from .themes import OUR_NAMES
 if TYPE_CHECKING:
     from .app import S2App
 
+SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".aif", ".aiff", ".m4a", ".caf")
+TEXTS = (".txt", ".md")
 LARGEST_TEXT = 1_000_000  # bytes: an hour of speech for each 50 kB; `s2mlx say -f` takes whole books
 
 
@@ -117,6 +119,19 @@ def _shown(title: Content, help: str, key: str) -> Content:
 
 def shown_key(app: S2App, binding: Binding) -> str:
     return binding.key_display or app.get_key_display(binding)
+
+
+def take_file(app: S2App, path: Path) -> bool:
+    """A file was dropped on the main screen: offer a voice of a sound, import a voice, open a text. False where it is
+    nothing of these."""
+    kind = path.suffix.lower()
+    if kind in SOUNDS:
+        app.main.voices.forms.add_clip(str(path))
+    elif kind == ".s2voice":
+        app.main.voices.forms.import_file(str(path))
+    elif kind in TEXTS:
+        open_text(app, path)
+    return kind in (*SOUNDS, ".s2voice", *TEXTS)
 
 
 def open_text(app: S2App, path: Path) -> None:

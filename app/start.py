@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import Any
@@ -53,7 +54,7 @@ def start(
         if key(voice) not in map(key, studio.library.names()):
             guests[loaded.name] = loaded
         overrides["cast"] = (loaded.name,)
-    app = S2App(studio, config_dir(), state_dir(), text=text, guests=guests, **overrides)
+    app = S2App(studio, config_dir(), state_dir(), text=text, guests=guests, begun=_collect_again, **overrides)
     app.main.typing.arriving = arriving
     log = state_dir() / "app.log"
     try:
@@ -63,6 +64,7 @@ def start(
     except KeyboardInterrupt:  # a signal: the terminal is closed, or somebody ends the process
         code = INTERRUPTED
     finally:
+        gc.enable()
         ended = app.leave()
     if code not in (0, INTERRUPTED):
         print(
@@ -75,6 +77,12 @@ def start(
         sys.stderr.flush()
         os._exit(code)
     return code
+
+
+def _collect_again() -> None:
+    """Garbage, which `run` has left lying. What the picture is made of stays for good, and is not looked through."""
+    gc.freeze()
+    gc.enable()
 
 
 def _is_keyboard() -> bool:

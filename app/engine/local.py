@@ -12,16 +12,17 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from .. import figures
-from .hearing import HeardTake, ear_hint, hear
-from .levels import Levels, peak_db
 from .loudspeaker import LentOutput, Loudspeaker
-from .model_offers import ModelOffer, offers
 from .protocols import SoundInput, SpeechEngine, TakeVerdict
 
 if TYPE_CHECKING:
     import numpy as np
 
     from s2mlx.voices import VoiceLibrary
+
+    from .hearing import HeardTake
+    from .levels import Levels
+    from .model_offers import ModelOffer
 
 LEVEL_RATE = 44100  # Hz
 BEFORE, AFTER = 0.1, 0.35  # seconds of quiet around the speech of a reference
@@ -75,6 +76,8 @@ class LocalStudio:
         )
 
     def model_offers(self) -> list[ModelOffer]:
+        from .model_offers import offers
+
         return offers()
 
     def fetch_model(self, name: str, progress: Callable[[int, int], None]) -> None:
@@ -114,13 +117,19 @@ class LocalStudio:
         return check(Take.of(samples, rate))
 
     def hear_take(self, samples: np.ndarray, rate: int, words: str, language: str) -> HeardTake | None:
+        from .hearing import hear
+
         return hear(samples, rate, words, language)
 
     def ear_hint(self, language: str) -> str:
+        from .hearing import ear_hint
+
         return ear_hint(language)
 
     def levels(self, samples: np.ndarray, rate: int) -> Levels:
         from s2mlx.audio import noise_floor_db, speech_db
+
+        from .levels import Levels, peak_db
 
         return Levels(speech_db(samples, rate), noise_floor_db(samples, rate), peak_db(samples))
 

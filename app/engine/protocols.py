@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from s2mlx.options import Options
 from s2mlx.results import AudioChunk
 
-from .hearing import HeardTake
-from .levels import Levels
-from .model_offers import ModelOffer
-
 if TYPE_CHECKING:
     import numpy as np
 
     from s2mlx import SpeechInput
+
+    from .hearing import HeardTake
+    from .levels import Levels
+    from .model_offers import ModelOffer
 
 
 class SpeechEngine(Protocol):

@@ -160,7 +160,7 @@ class AsIType:
             self._close()  # another voice; the next begins when this one was heard
         if not current.takes_more or current.full:
             return
-        screen.tell(notes(words, engine.config))
+        screen.requests.tell(notes(words, engine.config))
         try:
             current.write(words, now=self._rested or all)
         except Closed:

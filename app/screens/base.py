@@ -1,4 +1,4 @@
-"""What every screen of the app has in common: it knows which app it belongs to."""
+"""What every screen of the app has in common: it knows its app, and the terminal's size from the first."""
 
 from __future__ import annotations
 
@@ -14,3 +14,10 @@ Result = TypeVar("Result")  # what a screen is dismissed with
 
 class AppScreen(Screen[Result]):
     app: S2App
+
+    def on_compose(self) -> None:
+        """The classes of its size, which Textual gives to what is drawn already: then all of it is styled again."""
+        app, (width, height) = self.app, self.app.size
+        for length, breakpoints in ((width, app.HORIZONTAL_BREAKPOINTS), (height, app.VERTICAL_BREAKPOINTS)):
+            named = [name for least, name in breakpoints if length >= least]
+            self.update_classes({name: name == named[-1] for _, name in breakpoints}, update=False)

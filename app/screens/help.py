@@ -12,8 +12,8 @@ from textual.widgets import Static
 from ..widgets.key_line import KeyLine
 
 WORDS = """\
-Type a text, choose a voice on the left, press ^s. The sound plays while it is made; escape stops it. F10 speaks what \
-is selected, or from the cursor's sentence on; F11 speaks the paragraph.
+Type a text, choose a voice on the left, press ^s. The sound plays while it is made; escape stops it. ^j speaks what \
+is selected, or the paragraph; F10 from the cursor's sentence on.
 
 F12 speaks while you type: each sentence when it is finished, what you add at the end first of all; what was spoken \
 already is not spoken again when you edit it. F12 or escape ends that.

@@ -10,7 +10,6 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from ..speaking.live_utterance import SpeechFrames, SpeechMade, SpeechUnheard
-from ..speaking.spoken_audio import Script
 from ..widgets.editor import Editor
 from ..widgets.key_line import KeyLine
 from ..widgets.status_line import Mood, StatusLine
@@ -21,15 +20,10 @@ from .activity import Idle, LoadFailed, Loading, MakingUnheard, Paused, Replayin
 from .as_i_type import AsIType
 from .background_work import BackgroundWork
 from .base import AppScreen
-from .casting import script_of
-from .compare import compare_voices
-from .directing import direct_text
-from .part_speech import speak_part
 from .side_panel import SidePanel
 from .sound_saver import SoundSaver
 from .speech_control import SpeechControl
-from .tag_palette import TagPalette
-from .versions import open_versions
+from .speech_requests import SpeechRequests
 from .voice_actions import VoiceActions
 
 AUTOSAVE = 1.0  # seconds after the last change of the text
@@ -57,6 +51,7 @@ class MainScreen(AppScreen[None]):
     """Lays out the widgets, and hands keys and messages to its parts:
 
     situation   what is going on, as the status line says it
+    requests    what is to be spoken: the text, a part of it, a sentence again
     speech      the sound: making, playing, replaying
     voices      the list of voices and all that is done with them
     work        the work with voices under way
@@ -67,8 +62,15 @@ class MainScreen(AppScreen[None]):
     AUTO_FOCUS = "#text"
     BINDINGS = [
         Binding("ctrl+s", "speak", "Speak", show=False),
-        Binding("f10", "speak_part('on')", "Speak the selection, or from here on", key_display="F10", show=False),
-        Binding("f11", "speak_part('paragraph')", "Speak the paragraph", key_display="F11", show=False),
+        Binding("f10", "speak_part('on')", "Speak from here on, or the selection", key_display="F10", show=False),
+        # F11 is full screen in many terminals
+        Binding(
+            "f11,ctrl+j",
+            "speak_part('paragraph')",
+            "Speak the selection or paragraph",
+            key_display="^j/F11",
+            show=False,
+        ),
         Binding("escape", "stop", "Stop"),
         Binding("ctrl+b", "replay", "Replay", show=False),
         Binding("f2", "pause", "Pause", key_display="F2"),
@@ -102,11 +104,10 @@ class MainScreen(AppScreen[None]):
         self.speech = SpeechControl(self, self.wave, self.editor, self.status, self.situation, self.allow)
         self.work = BackgroundWork(self, self.situation, self.allow)
         self.voices = VoiceActions(self, self.voice_list, self.editor, self.situation, self.work, self.speech.play)
+        self.requests = SpeechRequests(self)
         self.typing = AsIType(self)
         self._saver = SoundSaver(self, self.say)
         self.ready = False  # the widgets are there
-        self._speak_when_loaded = False
-        self._noted: set[str] = set()  # what was said already of texts that the model cannot speak
         self._autosave: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -159,7 +160,7 @@ class MainScreen(AppScreen[None]):
             return
         loader = self.app.loader
         if loader.loading:
-            self.situation.enter(Loading(self.app.settings.model, loader.fraction, self._speak_when_loaded))
+            self.situation.enter(Loading(self.app.settings.model, loader.fraction, self.requests.waits))
         elif loader.error:
             self.situation.enter(LoadFailed(self.app.explain(loader.error)))
         else:
@@ -167,8 +168,7 @@ class MainScreen(AppScreen[None]):
             if loader.engine:
                 self.editor.take_tags(loader.engine.config.dialogue)
             self.voices.refresh()
-            if self._speak_when_loaded:
-                self.action_speak()
+            self.requests.model_came()
         self.speech.show_figures()
         self.allow()
 
@@ -246,50 +246,19 @@ class MainScreen(AppScreen[None]):
         return True
 
     def action_speak(self) -> None:
-        self._speak(self.editor.text)
-
-    def _speak(self, text: str | None, again: bool = False) -> None:
-        if text is not None and (script := script_of(self, text)):
-            self.speak(script, again)
-
-    def speak(self, script: Script, again: bool = False) -> None:
-        """again: a part of what was spoken."""
-        from s2mlx.text import has_words, notes
-
-        text, loader = script.text, self.app.loader
-        if not has_words(text):
-            self.say("there is no word to say in this text" if text.strip() else "nothing to say yet: type some text")
-            self.editor.area.focus()
-            return
-        if loader.engine is None:
-            if not loader.loading:
-                loader.load(self.app.settings)
-            self._speak_when_loaded = True
-            self.engine_changed()
-            return
-        self._speak_when_loaded = False
-        self.tell(notes(text, loader.engine.config))
-        self.typing.passed_over()
-        self.speech.speak(loader.engine, script, again)
-
-    def tell(self, notes: list[str]) -> None:
-        """What there is to be said of a text before it is spoken."""
-        for note in notes:
-            if note not in self._noted:  # once: the next try is meant
-                self._noted.add(note)
-                self.app.notify(note, title="About this text", severity="warning", timeout=12)
+        self.requests.text()
 
     def action_as_i_type(self) -> None:
         self.typing.switch()
 
     def action_speak_part(self, which: str) -> None:
-        speak_part(self, which)
+        self.requests.part(which)
 
     def action_again(self) -> None:
-        self._speak(self.speech.say_again(), again=True)
+        self.requests.again()
 
     def action_stop(self) -> None:
-        self._speak_when_loaded = False
+        self.requests.forget()
         typing = self.typing.end()
         if self.speech.audible or typing:
             self.speech.silence()
@@ -323,12 +292,18 @@ class MainScreen(AppScreen[None]):
         self.voice_list.action_ask("card")
 
     def action_compare(self) -> None:
+        from .compare import compare_voices
+
         compare_voices(self.app)
 
     def action_versions(self) -> None:
+        from .versions import open_versions
+
         open_versions(self.app)
 
     def action_tags(self) -> None:
+        from .tag_palette import TagPalette
+
         engine = self.app.loader.engine
 
         def put(tag: str | None) -> None:
@@ -339,6 +314,8 @@ class MainScreen(AppScreen[None]):
         self.app.push_screen(TagPalette(heeded, self.editor.speakers), put)
 
     def action_direct(self) -> None:
+        from .directing import direct_text
+
         direct_text(self, self.editor, self.work)
 
     def action_record(self) -> None:

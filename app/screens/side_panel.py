@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 
@@ -18,7 +17,7 @@ MOST = 100  # utterances that are listed here; the history has them all
 
 
 class SidePanel(Vertical):
-    """Reads the disk only while it is shown."""
+    """Has its lists, and reads the disk, only once it is shown."""
 
     screen: AppScreen
 
@@ -29,20 +28,16 @@ class SidePanel(Vertical):
         self._takes: dict[str, UnsavedTake] = {}
         self._entries: dict[str, HistoryEntry] = {}
 
-    def compose(self) -> ComposeResult:
-        yield self.takes
-        yield self.spoken
-
-    def on_mount(self) -> None:
-        self.takes.border_title, self.spoken.border_title = "Takes", "History"
-        self.takes.border_subtitle, self.spoken.border_subtitle = "^r records", "^t all of it"
-
-    def on_show(self) -> None:
+    async def on_show(self) -> None:
+        if not self.takes.is_attached:
+            self.takes.border_title, self.spoken.border_title = "Takes", "History"
+            self.takes.border_subtitle, self.spoken.border_subtitle = "^r records", "^t all of it"
+            await self.mount(self.takes, self.spoken)
         self.reload()
 
     def reload(self) -> None:
         """Something was spoken, recorded or deleted."""
-        if not self.display or not self.is_attached:
+        if not self.display or not self.takes.is_attached:
             return
         app = self.screen.app
 
@@ -67,7 +62,7 @@ class SidePanel(Vertical):
                 app.main.speech.play(take.samples, take.rate)
         elif entry := self._entries.get(event.id):
             if event.what == "again":
-                app.main.speak(Script(entry.text, entry.voices, entry.speech_options()))
+                app.main.requests.script(Script(entry.text, entry.voices, entry.speech_options()))
             elif event.what == "choose":
                 app.main.editor.put(entry.text)
                 app.main.say("the text is back; ctrl+z brings back the one that was here")

@@ -12,7 +12,6 @@ from .. import figures
 from ..jobs import Job
 from ..paths import typed, writable
 from .base import AppScreen
-from .form import Field, Form
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,6 +45,8 @@ class SoundSaver:
     def save(self, text: str, sound: Callable[[Job], SoundToSave], codes: bool = False) -> None:
         """`text`: what is said in it. `sound(job)` is called on the job's thread and may wait; `codes`: there are some
         to save too."""
+        from .form import Field, Form
+
         fields = [
             Field("path", "File: its ending decides the format (wav, flac, mp3, ogg, opus)", suggested_name(text))
         ]

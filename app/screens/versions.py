@@ -306,6 +306,6 @@ def open_versions(app: S2App) -> None:
 
         def back(seed: int | None) -> None:
             if seed is not None:
-                main.speak(replace(script, options=script.options.replace(seed=seed)))
+                main.requests.script(replace(script, options=script.options.replace(seed=seed)))
 
         app.push_screen(VersionsScreen(script), back)

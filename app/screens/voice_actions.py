@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 from s2mlx.errors import S2Error
@@ -15,8 +16,6 @@ from ..widgets.voice_list import OWN, VoiceList, VoiceRow
 from .activity import Situation
 from .background_work import BackgroundWork
 from .base import AppScreen
-from .voice_card import open_card
-from .voice_forms import VoiceForms
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from s2mlx.voices import VoiceInfo
 
     from ..app import S2App
+    from .voice_forms import VoiceForms
 
 NEED_A_VOICE = ("audition", "rename", "delete", "export", "card")
 
@@ -61,11 +61,17 @@ class VoiceActions:
         self._deleted: list[DeletedVoice] = []
         self._refreshing: Job | None = None  # the latest look into the library
         self._to_highlight: str | None = None  # once it has ended
-        self.forms = VoiceForms(screen, situation, work, self.refresh, lambda name: self.bind(name, 0))
 
     @property
     def _app(self) -> S2App:
         return self._screen.app
+
+    @cached_property
+    def forms(self) -> VoiceForms:
+        """What is asked about voices."""
+        from .voice_forms import VoiceForms
+
+        return VoiceForms(self._screen, self._situation, self._work, self.refresh, lambda name: self.bind(name, 0))
 
     # the list
 
@@ -137,6 +143,8 @@ class VoiceActions:
             actions[what](name)
 
     def _card(self, name: str) -> None:
+        from .voice_card import open_card
+
         row = self._list.current_row
         if row and row.name == name:
             open_card(self._app, row)

@@ -15,6 +15,7 @@ from s2mlx_app.screens.settings import SettingsScreen
 from s2mlx_app.state import settings as settings_file
 from s2mlx_app.state.history import HistoryEntry
 from s2mlx_app.widgets.device_select import DeviceSelect
+from s2mlx_app.widgets.key_line import KeyLine
 
 from s2mlx.errors import DeviceError
 
@@ -212,7 +213,7 @@ async def test_settings_are_open_once(make_app):
         app.action_help()
         app.action_settings()
         await pilot.pause()
-        assert len(app.screen_stack) == 4  # Textual's own, main, settings, help
+        assert len(app.screen_stack) == 3  # main, settings, help
         assert not {"Settings", "Help"} & {command.title for command in app.get_system_commands(app.screen)}
 
 
@@ -274,7 +275,7 @@ async def test_help_lists_the_keys_of_the_screen(make_app):
         await pilot.press("escape")
 
         def promised():
-            return {key.key_display for key in app.screen.query("FooterKey") if key.description == "Help"}
+            return {key.shown for key in app.screen.query_one(KeyLine).keys if key.description == "Help"}
 
         await until(pilot, lambda: promised() == {"F1"})
         assert "a adds" not in app.main.query_one("#voices").border_subtitle
@@ -341,10 +342,10 @@ async def fits(pilot, app):
     """The keys in the last row can be read, and the way to all others is among them."""
 
     def keys():
-        return list(app.screen.query("FooterKey"))
+        return app.screen.query_one(KeyLine).keys
 
     await until(pilot, lambda: keys() and keys()[-1].action == "command_palette")
-    assert all(key.region.right <= app.size.width and key.region.width for key in keys())
+    assert sum(key.width for key in keys()) - 1 <= app.size.width
     assert any(key.description == "Help" for key in keys())
 
 

@@ -78,6 +78,50 @@ async def test_keys_speak_parts_and_mark_where_they_stand(make_app, studio):
         await pilot.press("escape")
 
 
+async def test_a_part_waits_for_the_model_as_it_was_asked_for(make_app, studio):
+    """The cursor may have moved meanwhile, and the text may be another."""
+    studio.load_gate.close()
+    app = make_app(text=TEXT)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.main.ready)
+        put(app, TEXT, TEXT.index("Fourth"))
+        await pilot.press("ctrl+j")
+        assert "speaks as soon as it is loaded" in state(app)
+        app.main.editor.area.move_cursor((0, 0))
+        await pilot.press("X")
+        studio.load_gate.open()
+        await until(pilot, lambda: studio.engine.calls)
+        assert studio.engine.calls[-1].text == "Third here. Fourth here."
+        await pilot.press("escape")
+    app.leave()
+
+
+async def test_the_whole_text_waits_for_the_model_as_it_stands_then_and_escape_forgets_it(make_app, studio):
+    studio.load_gate.close()
+    app = make_app(text=TEXT)
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.main.ready)
+        await pilot.press("f10", "ctrl+s", "end", *" Or so.")
+        studio.load_gate.open()
+        await until(pilot, lambda: studio.engine.calls)
+        assert studio.engine.calls[-1].text == app.main.editor.text and "Or so." in app.main.editor.text
+        await pilot.press("escape")
+        app.main.requests.part("on")
+        app.main.requests.forget()
+        assert not app.main.requests.waits
+    app.leave()
+
+
+async def test_the_selection_or_the_paragraph(make_app, studio):
+    app = make_app(text=TEXT)
+    async with running(app) as pilot:
+        put(app, TEXT, 6, 17)
+        await pilot.press("ctrl+j")
+        await until(pilot, lambda: studio.engine.calls)
+        assert studio.engine.calls[-1].text == "one. Second"
+        await pilot.press("escape")
+
+
 async def test_a_part_of_the_second_speaker_has_its_voice(make_app, studio):
     text = "<|speaker:0|>Hello.\n\n<|speaker:1|>Well, well.\n\nYes."
     app = make_app(text=text, cast=("anna", "ben"))

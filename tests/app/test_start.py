@@ -35,6 +35,26 @@ def test_nothing_heavy_is_imported_before_the_first_picture():
     assert done.stdout.split() == []
 
 
+async def test_the_styles_are_read_once(make_app, monkeypatch):
+    """Also where the theme is not Textual's own: what is read before it is known would be read again."""
+    again = []
+    monkeypatch.setattr("textual.app.App.refresh_css", lambda app, animate=True: again.append(app.theme))
+    app = make_app(theme="s2-light")
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: not app.loader.loading and not app.jobs.running)
+        assert app.main.editor.area.styles.background.hex == "#FFFFFF" and again == []
+    app.leave()
+
+
+async def test_garbage_is_looked_for_from_the_first_picture_on(make_app):
+    begun = []
+    app = make_app(begun=lambda: begun.append(app.main.ready))
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: begun and not app.loader.loading and not app.jobs.running)
+        assert begun == [True]
+    app.leave()
+
+
 async def test_typing_waits_for_no_model(make_app, studio):
     studio.load_gate.close()
     app = make_app(text="")
