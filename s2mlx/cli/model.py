@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from ..errors import UsageError
+from ..files import first_time
 from ..weights import RECOMMENDED
 from .parser import Parser
 from .terminal import Console
@@ -97,7 +98,7 @@ def note_clones(tts: Synthesizer, console: Console) -> None:
 
 
 def open_model(args: argparse.Namespace, console: Console) -> Synthesizer:
-    """The Synthesizer that the options ask for. One line tells a person when nobody chose and it is the demo voice."""
+    """The Synthesizer that the options ask for. One line tells a person, once, when nobody chose and it is the demo voice."""
     import s2mlx
 
     console.progress("loading the model ...")
@@ -120,6 +121,6 @@ def open_model(args: argparse.Namespace, console: Console) -> Synthesizer:
         prefix_cache=not getattr(args, "no_prefix_cache", False),  # who does not speak has none
     )
     console.clear()
-    if console.on_terminal and tts.is_demo and args.model is None:
+    if console.on_terminal and tts.is_demo and args.model is None and first_time("demo-voice"):
         console.note(f"no model is configured, so this is the bundled demo voice ({tts.name}); {_S2_PRO}")
     return tts

@@ -23,3 +23,4 @@ from .plain_text import read_text_file as read_text_file
 from .private import private_folder as private_folder
 from .private import private_opener as private_opener
 from .regular import open_regular as open_regular
+from .told import first_time as first_time

@@ -117,7 +117,7 @@ def test_an_interrupt_in_the_middle(tmp_path, model):
     assert process.returncode == 130 and err == b""
 
 
-def test_without_a_model_the_demo_voice_speaks_and_says_so(run, monkeypatch):
+def test_without_a_model_the_demo_voice_speaks_and_says_so_once(run, monkeypatch):
     from s2mlx.errors import ModelError
     from s2mlx.weights.catalog import find_model
 
@@ -129,6 +129,8 @@ def test_without_a_model_the_demo_voice_speaks_and_says_so(run, monkeypatch):
         pytest.skip(str(fault))
     result = run("say", "Hello.", "-o", "out.wav", "--json", "--seed", "5", tty=("stderr",))
     assert result.code == 0 and "demo voice" in result.err and result.json["frames"] >= 4
+    again = run("say", "Hello.", "-o", "again.wav", "--json", "--seed", "5", tty=("stderr",))
+    assert again.code == 0 and "demo voice" not in again.err
 
 
 def test_an_interrupted_file_holds_the_passes_that_ended(tmp_path, model):
