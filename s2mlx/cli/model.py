@@ -98,7 +98,7 @@ def note_clones(tts: Synthesizer, console: Console) -> None:
 
 
 def open_model(args: argparse.Namespace, console: Console) -> Synthesizer:
-    """The Synthesizer that the options ask for. One line tells a person, once, when nobody chose and it is the demo voice."""
+    """The Synthesizer that the options ask for. When nobody chose, one line tells a person, once, of the demo voice."""
     import s2mlx
 
     console.progress("loading the model ...")
