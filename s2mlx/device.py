@@ -19,10 +19,14 @@ def on_gpu() -> bool:
     return mx.default_device().type == mx.DeviceType.gpu
 
 
-def kernels_available() -> bool:
-    """Whether our kernels run here: a Metal device is in use and `S2MLX_KERNELS` is not `off`. Raises `UsageError` for
-    another word in it."""
+def kernels_wanted() -> bool:
+    """Whether `S2MLX_KERNELS` is not `off`. Raises `UsageError` for another word in it."""
     word = os.environ.get("S2MLX_KERNELS", "").strip().lower()
     if word not in _SWITCH:
         raise UsageError(f"S2MLX_KERNELS must be on or off, not {word!r}")
-    return word not in _OFF and mx.metal.is_available() and on_gpu()
+    return word not in _OFF
+
+
+def kernels_available() -> bool:
+    """Whether our Metal kernels run here: a Metal device is in use and they are wanted. Raises `UsageError`."""
+    return kernels_wanted() and mx.metal.is_available() and on_gpu()

@@ -39,5 +39,5 @@ def nbytes(part) -> int:
 
 
 def forms(part) -> dict[str, int]:
-    """How many matrices are kept in each form: `dense`, `host`, `float`, `affine`, `blocks`, `rawblocks`."""
+    """How many matrices have each form: `dense`, `host`, `compiled`, `float`, `affine`, `blocks`, `rawblocks`."""
     return dict(Counter(type(linear.form).__name__.lower() for linear in linears(part)).most_common())

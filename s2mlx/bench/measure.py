@@ -21,7 +21,7 @@ from ..errors import UsageError
 from ..layers.scope import Scope
 from ..networks.dual_ar import DualAR
 from ..networks.load import Model, load_model
-from ..weights import open_checkpoint
+from ..weights import compiled, open_checkpoint
 from . import buffers, endurance, first_audio, graph, machine, matrices, pretend, speed, synthetic
 
 _FULL_LAYERS = 36  # of S2 Pro's Slow-AR
@@ -125,7 +125,8 @@ def way(model: Model) -> dict:
     elif os.environ.get("S2MLX_KERNELS", "").lower() == "off":
         why = "plain MLX: S2MLX_KERNELS is off"
     else:
-        why = "plain MLX: " + ("no Metal" if not mx.metal.is_available() else "the CPU is the device in use")
+        why = "machine code for blocks" if compiled.available() else "plain MLX"
+        why += ": no Metal" if not mx.metal.is_available() else ": the CPU is the device in use"
     return {
         "device": "gpu" if gpu else "cpu",
         "device_name": info.get("device_name", "CPU"),

@@ -18,9 +18,9 @@ from gguf.constants import GGMLQuantizationType
 from ..device import on_gpu
 from ..kernels.dequantize import dequantize_rows
 from ..kernels.qmv import qmv
-from ..weights import affine
+from ..weights import affine, compiled
 from ..weights.block_formats import columns, decode
-from .matmul import host_blas, host_product, matmul
+from .matmul import blocks_product, host_blas, host_product, matmul
 
 # On the CPU a matrix is opened a piece at a time: about 4 MB of floats stay in the cache until they are used.
 PIECE = 1 << 20
@@ -87,6 +87,44 @@ class Host:
 
     def _whole(self):
         return self.matrices[0] if len(self.matrices) == 1 else np.concatenate(self.matrices)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The file's own blocks or floats where they lie, uint8 [out, row_bytes] and their type: the CPU's cores share
+    their products, in machine code made for it.
+
+    Matrices below each other stay where they are, whatever their types."""
+
+    matrices: tuple[tuple[np.ndarray, GGMLQuantizationType], ...]
+
+    @property
+    def shape(self):
+        (data, kind), *_ = self.matrices
+        return sum(len(data) for data, _ in self.matrices), columns(data.shape[1], kind)
+
+    @property
+    def arrays(self):
+        return [data for data, _ in self.matrices]
+
+    def matmul(self, x):
+        return blocks_product(x, self.matrices).astype(x.dtype)
+
+    def rows(self, ids):
+        """Rows that do not exist are the nearest that do."""
+        (data, kind), *others = self.matrices
+        assert not others  # only tables and what was not joined
+        chosen = np.take(data, np.asarray(ids).reshape(-1), axis=0, mode="clip")
+        out = np.empty((len(chosen), self.shape[1]), np.float32)
+        compiled.open_rows(chosen, kind, out)
+        return mx.array(out).reshape(*ids.shape, -1)
+
+    def select(self, index):
+        index = index if isinstance(index, slice) else np.asarray(index)
+        return Compiled(tuple((data[index], kind) for data, kind in self.matrices))
+
+    def join(self, others):
+        return Compiled((*self.matrices, *(m for o in others for m in o.matrices)))
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..kernels.blocks import readable
-from ..weights import affine
+from ..weights import affine, compiled
 from ..weights.tensor import Storage
-from .forms import Affine, Blocks, Dense, Float, Host, Parts, RawBlocks
+from .forms import Affine, Blocks, Compiled, Dense, Float, Host, Parts, RawBlocks
 from .matmul import WORTH_IT, host_blas
 
 
@@ -80,6 +80,10 @@ class Linear:
 def _form(tensor):
     """The tensor's rows in the form that its storage asks for and its type allows."""
     kind, storage = tensor.type, tensor.storage
+    if storage is Storage.COMPILED:
+        if compiled.reads(kind, tensor.data.shape[1]):
+            return Compiled(((tensor.data, kind),))
+        storage = Storage.DENSE
     if storage is Storage.DENSE:
         return Host((tensor.opened(),)) if _for_host(tensor.elements) else Dense(tensor.transposed())
     if storage is Storage.RAW and readable(tensor.data.shape[1], kind):

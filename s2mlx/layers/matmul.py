@@ -6,26 +6,36 @@ product worth the detour is computed by NumPy. The detour evaluates `x` at once,
 microseconds; on a GPU it would be a synchronisation, so there MLX always computes.
 
 Products with a weight are cut into pieces that all cores take (`cores.share`), each by a BLAS of one thread. The pieces
-do not depend on the number of threads, so neither do the sums.
+do not depend on the number of threads, so neither do the sums. What `weights.compiled` multiplies is shared so too.
 
 `S2MLX_HOST_BLAS` is that number; `off` keeps every product in MLX's graph, as the counting of graph nodes needs it.
 """
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import mlx.core as mx
 import numpy as np
+from gguf.constants import GGMLQuantizationType
 
-from ..weights import cores
+from ..weights import compiled, cores
+from ..weights.block_formats import columns
 
 # Below this many multiply-adds the detour (~20 us) costs more than it saves.
 WORTH_IT = 200_000
+# Below this many it is not worth waking other threads (~20 us).
+WORTH_SHARING = 1_000_000
 # Pieces of a matrix: a multiple of most numbers of cores. Rows of a piece: a multiple of what BLAS takes in one go.
 _PIECES, _STEP = 16, 16
 # Up to so many rows of x are multiplied one by one: OpenBLAS is slower at a narrow matrix than at its vectors.
 _VECTORS = 2
+# For more rows of x blocks are opened first, and multiplied as floats.
+_FEW = 3 * compiled.MOST_VECTORS
+# Weights of blocks that one thread opens at a time, for many rows of x: as many as its cache holds.
+_OPENED = 1 << 19
 
 
 def host_blas() -> bool:
@@ -50,31 +60,78 @@ def matmul(x: mx.array, w: mx.array) -> mx.array:
     return mx.array(flat @ np.asarray(w)).reshape(*x.shape[:-1], w.shape[-1])
 
 
-def host_product(x: mx.array, matrices: tuple[np.ndarray, ...]) -> mx.array:
+def host_product(x: mx.array, matrices: Sequence[np.ndarray]) -> mx.array:
     """x [..., in] times the transposes of float32 matrices [out, in] -> [..., all outs], float32, by all cores."""
-    flat = np.asarray(x.astype(mx.float32)).reshape(-1, x.shape[-1])
-    out = sum(len(w) for w in matrices)
-    if len(flat) <= _VECTORS:
+
+    def vectors(flat: np.ndarray, i: int, rows: slice, y: np.ndarray) -> None:
+        for row, into in zip(flat, y):
+            np.dot(matrices[i][rows], row, out=into)
+
+    def many(across: np.ndarray, i: int, rows: slice, y: np.ndarray) -> None:
+        np.matmul(matrices[i][rows], across, out=y)
+
+    return _shared(x, [len(w) for w in matrices], _VECTORS, vectors, many, None)
+
+
+def blocks_product(x: mx.array, matrices: Sequence[tuple[np.ndarray, GGMLQuantizationType]]) -> mx.array:
+    """As `host_product` of matrices in a file's own blocks, uint8 [out, row_bytes] and their type."""
+
+    def vectors(flat: np.ndarray, i: int, rows: slice, y: np.ndarray) -> None:
+        data, kind = matrices[i]
+        for at in range(0, len(flat), compiled.MOST_VECTORS):
+            some = slice(at, at + compiled.MOST_VECTORS)
+            compiled.product(data[rows], kind, flat[some], y[some])
+
+    def many(across: np.ndarray, i: int, rows: slice, y: np.ndarray) -> None:
+        data, kind = matrices[i]
+        np.matmul(_opened(data[rows], kind), across, out=y)
+
+    return _shared(x, [len(data) for data, _ in matrices], _FEW, vectors, many, _OPENED)
+
+
+_Piece = Callable[[np.ndarray, int, slice, np.ndarray], None]
+
+
+def _shared(x: mx.array, lengths: list[int], most: int, vectors: _Piece, many: _Piece, weights: int | None) -> mx.array:
+    """The product of x [..., in] and matrices of so many rows, in pieces that the cores take.
+
+    vectors(x [n, in], i, rows, y [n, those rows]) multiplies rows of matrix i by n <= most vectors,
+    many(x.T [in, n], i, rows, y [those rows, n]) by more; then a piece has no more than so many `weights`, if that is given."""
+    width, out = x.shape[-1], sum(lengths)
+    flat = np.asarray(x.astype(mx.float32)).reshape(-1, width)
+    share = cores.share if len(flat) * width * out >= WORTH_SHARING else cores.alone
+    if len(flat) <= most:
         y = np.empty((len(flat), out), np.float32)
-        cores.share(lambda piece: _vectors(flat, *piece), _pieces(matrices, y.T))
+        share(lambda p: vectors(flat, p[0], p[1], y[:, p[2]]), _pieces(lengths, None))
     else:
-        across, y = np.ascontiguousarray(flat.T), np.empty((out, len(flat)), np.float32)
-        cores.share(lambda piece: np.matmul(piece[0], across, out=piece[1]), _pieces(matrices, y))
-        y = np.ascontiguousarray(y.T)
+        across, turned = np.ascontiguousarray(flat.T), np.empty((out, len(flat)), np.float32)
+        step = None if weights is None else max(weights // width // _STEP, 1) * _STEP
+        share(lambda p: many(across, p[0], p[1], turned[p[2]]), _pieces(lengths, step))
+        y = np.ascontiguousarray(turned.T)
     return mx.array(y).reshape(*x.shape[:-1], out)
 
 
-def _vectors(flat, w, y):
-    for i, row in enumerate(flat):
-        np.dot(w, row, out=y[:, i])
-
-
-def _pieces(matrices, y):
-    """(some rows of a matrix, the rows of y [out, n] that they make)."""
+def _pieces(lengths: list[int], most: int | None) -> Iterator[tuple[int, slice, slice]]:
+    """(a matrix, some of its rows, the rows of the result that they make)."""
     at = 0
-    for w in matrices:
-        step = -(-len(w) // (_PIECES * _STEP)) * _STEP
-        for begin in range(0, len(w), step):
-            part = w[begin : begin + step]
-            yield part, y[at + begin : at + begin + len(part)]
-        at += len(w)
+    for i, length in enumerate(lengths):
+        step = -(-length // (_PIECES * _STEP)) * _STEP
+        step = step if most is None else min(step, most)
+        for begin in range(0, length, step):
+            end = min(begin + step, length)
+            yield i, slice(begin, end), slice(at + begin, at + end)
+        at += length
+
+
+_rooms = threading.local()
+
+
+def _opened(data: np.ndarray, kind: GGMLQuantizationType) -> np.ndarray:
+    """Rows in float32, in memory that this thread has for it: good until it opens others."""
+    shape = len(data), columns(data.shape[1], kind)
+    room = getattr(_rooms, "floats", None)
+    if room is None or len(room) < shape[0] * shape[1]:
+        room = _rooms.floats = np.empty(max(shape[0] * shape[1], _OPENED), np.float32)
+    room = room[: shape[0] * shape[1]].reshape(shape)
+    compiled.open_rows(data, kind, room)
+    return room

@@ -26,10 +26,10 @@ from ..files import KeptFiles, kept_prefixes
 from ..layers.cache import KVCache
 from ..networks.load import Model
 from ..text.tokenizer import find_tokenizer
-from ..weights import parts_of
+from ..weights import compiled, cores, parts_of
 from ..weights.storage import machine_memory
 
-FORMAT = 1
+FORMAT = 2
 LEAST = 64  # positions; fewer are read faster than a file
 _DTYPES = {"float16": (mx.float16, np.float16), "float32": (mx.float32, np.float32)}
 _PIECES, _PIECE = 64, 1 << 16  # of a large file, spread over it: reading all of 5 GB would take longer than a prefill
@@ -86,7 +86,7 @@ def disk_prefixes(
         facts = [
             FORMAT, __version__, version("mlx"), platform.machine(), compat, memory_limit, machine_memory(),
             device.on_gpu(), device.kernels_available(), str(model.dual_ar.cache_dtype),
-            os.environ.get("S2MLX_HOST_BLAS"), os.environ.get("MLX_ENABLE_TF32"),
+            cores.setting() == "off", compiled.available(), os.environ.get("MLX_ENABLE_TF32"),
             list(fingerprint(model.path)), list(fingerprint(tokenizer or find_tokenizer(model.path))),
         ]  # fmt: skip
     except (OSError, S2Error):

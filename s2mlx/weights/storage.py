@@ -10,7 +10,7 @@ from gguf.constants import GGMLQuantizationType
 
 from .. import device
 from ..errors import ModelError
-from . import affine
+from . import affine, compiled, cores
 from .layout import role
 from .tensor import Storage, Tensor
 
@@ -38,22 +38,32 @@ def _packed(tensor: Tensor) -> int:
 def plan(tensors: Mapping[str, Tensor], memory_limit: int | None, path) -> dict[str, Storage]:
     """The form of every tensor.
 
-    On a GPU: raw blocks if the kernels run here, else packed. On the CPU matrices become dense as far as
-    `memory_limit` bytes of weights allow (None: half of the machine's memory), those first that gain most.
+    On a GPU: raw blocks if the kernels run here, else packed. On the CPU the file's blocks if they are multiplied in
+    machine code here; else matrices become dense as far as `memory_limit` bytes of weights allow (None: half of the
+    machine's memory), those first that gain most.
     Raises `ModelError` when not even the packed model fits. The plan depends on the file, the limit and the machine
     alone, so that a seed gives the same speech every time.
     """
     raw = device.kernels_available()
-    least = sum(kept(tensor, Storage.RAW if raw else Storage.PACKED) for tensor in tensors.values())
+    forms = {name: Storage.RAW if raw else _smallest(tensor) for name, tensor in tensors.items()}
+    least = sum(kept(tensor, forms[tensor.name]) for tensor in tensors.values())
     most = machine_memory() if memory_limit is None else memory_limit
     if least > most:
         raise ModelError(
             f"{path}: the weights need {_size(least, math.ceil)} of memory, {_size(most, math.floor)} are "
             "allowed; use a smaller quantization"
         )
-    if device.on_gpu():
-        return dict.fromkeys(tensors, Storage.RAW if raw else Storage.PACKED)
-    return _densify(tensors, (most // 2 if memory_limit is None else most) - least)
+    if not device.on_gpu():
+        _densify(tensors, forms, (most // 2 if memory_limit is None else most) - least)
+    return forms
+
+
+def _smallest(tensor: Tensor) -> Storage:
+    """The form that takes the least memory, where no Metal kernels run."""
+    use, row_bytes = role(tensor.name), tensor.nbytes // math.prod(tensor.shape[:-1])
+    if use != "other" and cores.setting() != "off" and compiled.reads(tensor.type, row_bytes):
+        return Storage.COMPILED
+    return Storage.TABLE if use == "table" and not device.on_gpu() else Storage.PACKED
 
 
 def _size(n: int, rounded) -> str:
@@ -62,17 +72,15 @@ def _size(n: int, rounded) -> str:
     return f"{rounded(n / unit * 10) / 10:.1f} {name}"
 
 
-def _densify(tensors: Mapping[str, Tensor], spare: int) -> dict[str, Storage]:
-    roles = {name: role(name) for name in tensors}
-    forms = {name: Storage.TABLE if roles[name] == "table" else Storage.PACKED for name in tensors}
-    matrices = [tensor for name, tensor in tensors.items() if roles[name] == "matrix"]
+def _densify(tensors: Mapping[str, Tensor], forms: dict[str, Storage], spare: int) -> None:
+    """Matrices that are packed in `forms` become dense there."""
+    matrices = [t for t in tensors.values() if role(t.name) == "matrix" and forms[t.name] is Storage.PACKED]
     for tensor in sorted(matrices, key=_rank):
         cost = kept(tensor, Storage.DENSE) - kept(tensor, Storage.PACKED)
         if cost > spare:
             break
         spare -= cost
         forms[tensor.name] = Storage.DENSE
-    return forms
 
 
 def _rank(tensor: Tensor) -> int:

@@ -31,12 +31,14 @@ class Storage(enum.Enum):
     """DENSE: float32, the fastest on the CPU.
     PACKED: as few bits as the file has, in the layout that MLX can multiply with where there is one.
     TABLE: the file's bits, for rows that are looked up; a matrix cut from it (the head: 4097 rows) is DENSE.
-    RAW: the file's own blocks, for the Metal kernels."""
+    RAW: the file's own blocks, for the Metal kernels.
+    COMPILED: the file's own blocks where they lie, for products in machine code of the CPU."""
 
     DENSE = "dense"
     PACKED = "packed"
     TABLE = "table"
     RAW = "raw"
+    COMPILED = "compiled"
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from s2mlx.cli.main import main
 from s2mlx.config import ModelConfig
 from s2mlx.networks.load import load_model
 from s2mlx.request.pass_source import LINE_PAUSE
-from s2mlx.weights import KNOWN, describe, open_checkpoint
+from s2mlx.weights import KNOWN, compiled, describe, open_checkpoint
 from s2mlx.weights.facts import kv_cache_bytes
 from s2mlx.weights.gguf_file import GGUFFile
 from tests import goldens
@@ -102,7 +102,8 @@ def test_a_minute_of_a_stream_is_shown_once(figures):
     assert shown([mark, mark | {"speech": 120.0}, mark | {"speech": 180.0}]) == ["1 min of speech", "3 min of speech"]
 
 
-def test_reads_are_the_bytes_of_the_matrices(tiny):
+def test_reads_are_the_bytes_of_the_matrices(tiny, monkeypatch):
+    monkeypatch.setattr(compiled, "available", lambda: False)
     model = load_model(tiny).dual_ar
     c, reads = model.config, matrices.frame_reads(model)
 

@@ -8,7 +8,9 @@ from gguf.constants import GGMLQuantizationType as T
 
 from s2mlx.layers import forms
 from s2mlx.layers import linear as linear_module
+from s2mlx.layers import matmul as matmul_module
 from s2mlx.layers.linear import Linear
+from s2mlx.weights import compiled
 from s2mlx.weights.block_formats import SUPPORTED
 from s2mlx.weights.mapped import MappedFile, Region
 from s2mlx.weights.tensor import Storage, Tensor
@@ -152,3 +154,26 @@ def test_large_matrices_are_shared_by_the_cores(make, kind, monkeypatch):
     assert np.abs(np.array(chosen(random(3, IN))) - np.array(random(3, IN)) @ w[[736, 0]].T).max() < 2e-5
     monkeypatch.setenv("S2MLX_HOST_BLAS", "off")
     assert np.abs(np.array(linear(random(3, IN))) - np.array(random(3, IN)) @ w.T).max() < 2e-5
+
+
+@pytest.mark.parametrize("kind", [T.Q8_0, T.Q4_K, T.F16], ids=lambda k: k.name)
+def test_blocks_are_multiplied_where_they_lie_by_all_cores(make, kind, monkeypatch):
+    if not compiled.available():
+        pytest.skip('products in machine code need llvmlite: pip install "s2mlx[cpu]"')
+    monkeypatch.setattr(matmul_module, "WORTH_SHARING", 1)
+    monkeypatch.setattr(matmul_module, "_OPENED", 40 * IN)  # several pieces where blocks are opened first
+    tensors = [make(kind, Storage.COMPILED, rows=n, seed=n) for n in (700, 37)]
+    tensors.append(make(T.Q6_K, Storage.COMPILED, rows=5, seed=5))  # of another type, and below the others all the same
+    w, answers = np.concatenate([weights(t) for t in tensors]), []
+    shapes = ((IN,), (2, IN), (5, IN), (12, IN), (13, IN), (2, 11, IN))
+    for threads in ("1", "2", "3"):
+        monkeypatch.setenv("S2MLX_HOST_BLAS", threads)
+        linear = Linear.stack(tensors)
+        assert isinstance(linear.form, forms.Compiled) and linear.nbytes == sum(t.nbytes for t in tensors)
+        assert np.shares_memory(linear.form.arrays[0], tensors[0].region.file.bytes)
+        answers.append([np.array(linear(random(*shape))) for shape in shapes])
+        for y, shape in zip(answers[-1], shapes):
+            assert np.abs(y - np.array(random(*shape)) @ w.T).max() < 2e-5
+    assert all(np.array_equal(a, b) for other in answers[1:] for a, b in zip(answers[0], other))
+    table = Linear(tensors[0])
+    assert np.array_equal(np.array(table.rows(mx.array([-1, 700]))), w[[0, 699]])  # nothing beside the table is read

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from s2mlx.networks.generate import Generation, generate
+from s2mlx.networks.load import load_model
 from s2mlx.options import Sampling
+from s2mlx.weights import compiled
 from tests import goldens
 
 GREEDY = Sampling(top_k=1)
@@ -76,6 +78,17 @@ def test_greedy_codes_equal_the_official_modules(kind, prompt):
     frames = list(generate(goldens.model(kind).dual_ar, Generation(matrix, 1, 20, 20), GREEDY))[:-1]
     got = np.stack([f.codes for f in frames], axis=1)
     np.testing.assert_array_equal(got, goldens.arrays(f"torch_ar_{kind}.npz")[f"{prompt}_greedy_codes"])
+
+
+@pytest.mark.parametrize("kind", ["q8_0", "q4_k_m", "f16"])
+def test_greedy_codes_do_not_depend_on_machine_code(kind, monkeypatch):
+    """With matrices opened to floats, as where llvmlite is not installed."""
+    monkeypatch.setattr(compiled, "available", lambda: False)
+    model = load_model(goldens.path(f"tiny-{kind}.gguf"), goldens.GOLDEN / "tokenizer.json", "s2cpp")
+    matrix = goldens.arrays("prompts_s2cpp.npz")["ref"]
+    frames = list(generate(model.dual_ar, Generation(matrix, 1, 20, 20), GREEDY))[:-1]
+    got = np.stack([f.codes for f in frames], axis=1)
+    np.testing.assert_array_equal(got, goldens.arrays(f"torch_ar_{kind}.npz")["ref_greedy_codes"])
 
 
 def test_f16_within_reach_of_s2cpp(prompt):

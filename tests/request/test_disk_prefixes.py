@@ -7,6 +7,7 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
+from s2mlx import __version__
 from s2mlx.files import KeptFiles
 from s2mlx.layers.cache import KVCache
 from s2mlx.networks.load import load_model
@@ -15,6 +16,7 @@ from s2mlx.request import disk_prefixes as room
 from s2mlx.request.disk_prefixes import DiskPrefixes, disk_prefixes, fingerprint
 from s2mlx.request.engine import Engine, load_engine
 from s2mlx.voices import Voice
+from s2mlx.weights import compiled
 from tests import goldens
 from tests.synthetic import make_model
 
@@ -100,11 +102,19 @@ def test_another_voice_model_tokenizer_or_way_is_another_entry(path, model, voic
         lambda: say(model, TEXT, [voice], compat="s2cpp"),
         lambda: say(model, TEXT, [voice], memory_limit=1 << 30),
         lambda: monkeypatch.setattr(room, "__version__", "9.9") or say(model, TEXT, [voice]),
-        lambda: monkeypatch.setenv("S2MLX_HOST_BLAS", "2") or say(model, TEXT, [voice]),
+        lambda: monkeypatch.setenv("S2MLX_KERNELS", "off") or say(model, TEXT, [voice]),
+        lambda: monkeypatch.setenv("S2MLX_HOST_BLAS", "off") or say(model, TEXT, [voice]),
     ]
+    if not compiled.available():
+        del ways[-2]  # nothing to switch off
     for number, way in enumerate(ways, 2):
         way()
         assert len(kept.entries()) == number
+    monkeypatch.setenv("S2MLX_HOST_BLAS", "2")  # how many threads makes no number different
+    monkeypatch.delenv("S2MLX_KERNELS", raising=False)
+    monkeypatch.setattr(room, "__version__", __version__)
+    say(model, TEXT, [voice])
+    assert len(kept.entries()) == len(ways) + 1
     other = shutil.copy(path, tmp_path / "m.gguf")
     data = bytearray((tmp_path / "m.gguf").read_bytes())
     data[-9] ^= 1
