@@ -96,7 +96,7 @@ def _shared(x: mx.array, lengths: list[int], most: int, vectors: _Piece, many: _
     """The product of x [..., in] and matrices of so many rows, in pieces that the cores take.
 
     vectors(x [n, in], i, rows, y [n, those rows]) multiplies rows of matrix i by n <= most vectors,
-    many(x.T [in, n], i, rows, y [those rows, n]) by more; then a piece has no more than so many `weights`, if that is given."""
+    many(x.T [in, n], i, rows, y [those rows, n]) by more; then a piece has at most so many `weights`, if given."""
     width, out = x.shape[-1], sum(lengths)
     flat = np.asarray(x.astype(mx.float32)).reshape(-1, width)
     share = cores.share if len(flat) * width * out >= WORTH_SHARING else cores.alone
