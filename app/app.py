@@ -26,6 +26,7 @@ from .screens.recording_flow import COUNTDOWN, RecordingFlow
 from .speaking.spoken_audio import Script, SpokenAudio
 from .state.faults import in_a_line, keep_fault
 from .state.history import History, HistoryEntry, distinct_options
+from .state.known_voices import KnownVoices
 from .state.session import Session
 from .state.settings import Settings, SettingsFile
 from .state.voice_notes import VoiceNotes
@@ -77,7 +78,9 @@ class S2App(App[int]):
         self.log_path = state / "app.log"
         self._settings = SettingsFile(config / "app.json", **overrides)
         self.session = Session(state)
-        self.voices = VoiceShelf(studio, VoiceNotes(config / "voices.json"), guests)
+        self.voices = VoiceShelf(
+            studio, VoiceNotes(config / "voices.json"), KnownVoices(state / "voice-ids.json"), guests
+        )
         self.history = History(
             state / "history", studio.write_audio, studio.read_audio, identities=self.voices.identities
         )
@@ -187,7 +190,7 @@ class S2App(App[int]):
 
     def tell_of_damage(self) -> None:
         """Say which state files were put aside since the last time."""
-        owners = (self._settings, self.session, self.history, self.voices.notes)
+        owners = (self._settings, self.session, self.history, self.voices.notes, self.voices.known)
         for complaints in (owner.complaints for owner in owners):
             told, complaints[:] = list(complaints), []
             if len(told) > MOST_COMPLAINTS:

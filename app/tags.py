@@ -61,6 +61,18 @@ def spans(line: str) -> list[tuple[int, int]]:
     return [found.span() for found in _TAG.finditer(line)]
 
 
+def without_speakers(text: str) -> str:
+    """The text for one voice that says all of it."""
+    return _SPEAKER.sub("", text)
+
+
+def who_speaks(text: str) -> list[int]:
+    """The numbers of the speakers that say something, in rising order; words in front of all tags are those of 0."""
+    before, *rest = _SPEAKER.split(text)
+    parts = [("0", before), *zip(rest[::2], rest[1::2], strict=True)]
+    return sorted({int(number) for number, words in parts if words.strip()})
+
+
 def speakers(text: str) -> list[int]:
     """The speaker numbers a text names, in rising order. Huge ones are huge, not exact."""
     return sorted({int(number) for number in _SPEAKER.findall(text)})

@@ -10,7 +10,7 @@ import threading
 from dataclasses import dataclass
 
 from s2mlx.errors import S2Error, UsageError, reason
-from s2mlx.text import clean_text
+from s2mlx.text import Cleaner
 
 _READ = 4096  # bytes
 
@@ -69,13 +69,15 @@ class OutsideText:
 
     def _read(self) -> None:
         """Until the program closes its end. Raises OSError, UnicodeDecodeError."""
-        decode = codecs.getincrementaldecoder("utf-8-sig")().decode
+        decode, cleaner = codecs.getincrementaldecoder("utf-8-sig")().decode, Cleaner()
         descriptor = self._source if isinstance(self._source, int) else os.open(self._source, os.O_RDONLY)
         try:
             while not self._stopped:
                 data = os.read(descriptor, _READ)
-                if text := clean_text(decode(data, final=not data)):
-                    self._put(OutsideNews(text))
+                clean: list[str] = []
+                cleaner.add(decode(data, final=not data), clean, [], last=not data)
+                if clean:
+                    self._put(OutsideNews("".join(clean)))
                 if not data:
                     return
         finally:

@@ -9,6 +9,7 @@ from s2mlx.errors import GenerationError, S2Error
 from s2mlx.voices import check_name, key
 
 from ..jobs import Job, JobCancelled
+from ..state.known_voices import KnownVoices
 from ..state.voice_notes import VoiceNotes
 from .protocols import SpeechEngine, Studio
 
@@ -17,10 +18,11 @@ if TYPE_CHECKING:
 
 
 class VoiceShelf:
-    """`guests`: voices for this run only, by name; `notes`: what the user has noted of the voices."""
+    """`guests`: voices for this run only, by name; `notes`: what the user has noted of the voices;
+    `known`: how they were called."""
 
-    def __init__(self, studio: Studio, notes: VoiceNotes, guests: dict[str, Any] | None = None):
-        self._studio, self.notes, self.guests = studio, notes, guests or {}
+    def __init__(self, studio: Studio, notes: VoiceNotes, known: KnownVoices, guests: dict[str, Any] | None = None):
+        self._studio, self.notes, self.known, self.guests = studio, notes, known, guests or {}
         self._fitters: tuple[SpeechEngine, VoiceFitter] | None = None  # of the engine asked for last
 
     @property

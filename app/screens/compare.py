@@ -19,6 +19,7 @@ from ..jobs import Job, JobCancelled
 from ..speaking.audible import Replay
 from ..speaking.live_utterance import AMPLE
 from ..speaking.spoken_audio import Script, SpokenAudio
+from ..speaking.text_parts import with_speaker
 from ..widgets.key_line import KeyLine
 from ..widgets.voice_list import OWN
 from ..widgets.waveform import Waveform
@@ -227,19 +228,23 @@ class CompareScreen(AppScreen[int | None]):
 
 
 def compare_voices(app: S2App) -> None:
-    """The voice that speaks, and the one in the hand; by what is selected, or the whole text."""
+    """The voice that speaks what is selected, or the whole text, and the one in the hand."""
     from s2mlx.text import has_words
 
     main, cast = app.main, app.settings.cast
-    names = (cast[0] if cast else None), main.voice_list.current
-    text = main.editor.area.selected_text or main.editor.text
-    if names[0] == names[1]:
+    text, span = main.editor.text, main.editor.selected
+    if text[slice(*span)].strip():
+        text, _ = with_speaker(text, span)
+    speakers = tags.who_speaks(text)
+    speaker = speakers[0] if speakers else 0
+    names = (cast[speaker] if speaker < len(cast) else None), main.voice_list.current
+    if not has_words(text):
+        main.say("nothing to say yet: type some text")
+    elif len(speakers) > 1:
+        main.say("two voices are compared by a text of one speaker: select a part of it")
+    elif names[0] == names[1]:
         main.voice_list.focus()
         main.say(f"{names[0] or OWN} speaks already: highlight another voice, and F3 compares the two")
-    elif not has_words(text):
-        main.say("nothing to say yet: type some text")
-    elif tags.speakers(text)[1:] or tags.speakers(text)[:1] not in ([], [0]):
-        main.say("two voices are compared by a text of one speaker: select a part of it")
     elif app.loader.engine is None:
         main.say("the model is not loaded yet")
     else:
@@ -247,7 +252,7 @@ def compare_voices(app: S2App) -> None:
 
         def back(chosen: int | None) -> None:
             if chosen is not None:
-                main.voices.bind(names[chosen], 0)
-                main.say(f"{names[chosen] or OWN} speaks")
+                main.voices.bind(names[chosen], speaker)
+                main.say(f"{names[chosen] or OWN} speaks" + (f" as <|speaker:{speaker}|>" if speaker else ""))
 
-        app.push_screen(CompareScreen(text, names, app.settings.options()), back)
+        app.push_screen(CompareScreen(tags.without_speakers(text), names, app.settings.options()), back)

@@ -30,6 +30,7 @@ AUTOSAVE = 1.0  # seconds after the last change of the text
 
 BUTTONS = (
     ("speak", "▶ Speak", "^s"),
+    ("pause", "‖ Pause", "F2"),
     ("stop", "■ Stop", "esc"),
     ("replay", "↻ Replay", "^b"),
     ("save", "▼ Save", "^o"),
@@ -43,7 +44,7 @@ LIT = {
     Speaking: ("speak", "speaking"),
     MakingUnheard: ("speak", "speaking"),
     Replaying: ("replay", "speaking"),
-    Paused: ("speak", "paused"),
+    Paused: ("pause", "paused"),
 }
 
 
@@ -218,6 +219,7 @@ class MainScreen(AppScreen[None]):
     def _button_pressed(self, event: Transport.ButtonPressed) -> None:
         {
             "speak": self.action_speak,
+            "pause": self.action_pause,
             "stop": self.action_stop,
             "replay": self.action_replay,
             "save": self.action_save,
@@ -233,6 +235,7 @@ class MainScreen(AppScreen[None]):
             "speak",
             "live",
             "record",
+            *(("pause",) if self.speech.audible else ()),
             *(("stop",) if busy else ()),
             *(("replay", "save") if self.speech.has_audio else ()),
         )

@@ -15,7 +15,6 @@ from ..jobs import Job, deliver
 from ..speaking.audible import Audible, Replay
 from ..speaking.growing_utterance import GrowingUtterance
 from ..speaking.live_utterance import LiveUtterance, SpeechFrames, SpeechMade, SpeechUnheard
-from ..speaking.misheard import Misheard
 from ..speaking.sentence_follower import SentenceFollower
 from ..speaking.spoken_audio import Script, SpokenAudio
 from ..widgets.editor import Editor
@@ -35,6 +34,7 @@ from .activity import (
     Starting,
 )
 from .base import AppScreen
+from .misheard_words import MisheardWords
 from .sound_saver import SoundToSave
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class SpeechControl:
         )
         self._gaps = 0  # in what was heard last
         self._ticks = 0
-        self.misheard = Misheard()
+        self.misheard = MisheardWords(screen, editor, situation)
         self._follows = False  # what is heard is the utterance, whose sentences are marked
         self.audio: SpokenAudio | None = None  # of the utterance last spoken, or being spoken
         self._follower: SentenceFollower | None = None
@@ -90,25 +90,13 @@ class SpeechControl:
 
     # what the user asks for
 
-    def say_again(self) -> str | None:
-        """What to speak to have the sentence with misheard words at the cursor, or the next, again; its marks go."""
-        sentence = self.misheard.sentence(self._editor.place)
-        if sentence is None:
-            checked = "every word was heard" if self.misheard.checked else "nothing was checked: switch it on with ^g"
-            self._situation.say(checked)
-            return None
-        words = self.misheard.take(sentence)
-        self._editor.mark_misheard(self.misheard.text, self.misheard.words)
-        return words
-
     def speak(self, engine: SpeechEngine, script: Script, again: bool = False) -> None:
         """again: a part of the text that was spoken, whose other marks stay; its sound is another."""
         self.silence()
         if again and script.options.seed is not None:
             script = replace(script, options=script.options.replace(seed=script.options.seed + 1))
         if not again:
-            self.misheard = Misheard(script.text, self._screen.app.studio.sentences(script.text))
-            self._editor.mark_misheard("", [])
+            self.misheard.begin(script.text)
         app, rate = self._screen.app, engine.sample_rate
         utterance = LiveUtterance(
             app.studio,
@@ -124,8 +112,6 @@ class SpeechControl:
     def speak_as_it_grows(self, utterance: GrowingUtterance) -> None:
         """An utterance whose text is being written, and found in the editor by its `place`."""
         self.silence()
-        self.misheard = Misheard()
-        self._editor.mark_misheard("", [])
         self._begin(utterance)
 
     def _begin(self, utterance: LiveUtterance) -> None:
@@ -265,9 +251,7 @@ class SpeechControl:
         if first:
             self._changed()
             self.show_figures()
-        if utterance.place is None and utterance.script.text == self.misheard.text and self.misheard.add(chunk):
-            self._editor.mark_misheard(self.misheard.text, self.misheard.words)
-            self._situation.say("words marked in the text were not heard: F9 says their sentence again")
+        self.misheard.heard(utterance, chunk)
         self._wave.extend(chunk.samples)
         self._follower = utterance.follower
         self._follower.heard(

@@ -44,7 +44,7 @@ class SpeechRequests:
 
     def again(self) -> None:
         """The sentence at the cursor with words that were not heard."""
-        words = self._screen.speech.say_again()
+        words = self._screen.speech.misheard.say_again()
         if words is not None:
             self._words(words, again=True)
 
@@ -97,5 +97,6 @@ class SpeechRequests:
             return
         self._waiting = None
         self.tell(notes(text, loader.engine.config))
-        screen.typing.passed_over()
+        if not again:
+            screen.typing.passed_over()
         screen.speech.speak(loader.engine, script, again)

@@ -71,7 +71,8 @@ class VoiceActions:
         """What is asked about voices."""
         from .voice_forms import VoiceForms
 
-        return VoiceForms(self._screen, self._situation, self._work, self.refresh, lambda name: self.bind(name, 0))
+        choose = lambda name: self.bind(name, 0)
+        return VoiceForms(self._screen, self._situation, self._work, self.refresh, choose, self.renamed)
 
     # the list
 
@@ -79,14 +80,17 @@ class VoiceActions:
         """Read the library again and show it, with the voice `highlight` in the hand if it is there."""
         app = self._app
 
-        def work(job: Job) -> list[VoiceRow]:
-            return [_row(app, info) for info in app.voices.library.infos()] + [
-                VoiceRow(name, voice.seconds) for name, voice in app.voices.guests.items()
-            ]
+        def work(job: Job) -> tuple[list[VoiceRow], dict[str, str]]:
+            rows = [_row(app, info) for info in app.voices.library.infos()]
+            guests = [VoiceRow(name, voice.seconds) for name, voice in app.voices.guests.items()]
+            return rows + guests, app.voices.identities()
 
         self._to_highlight = highlight or self._to_highlight
 
-        def show(rows: list[VoiceRow]) -> None:
+        def show(found: tuple[list[VoiceRow], dict[str, str]]) -> None:
+            rows, ids = found
+            self.renamed(app.voices.known.see(ids))
+            app.jobs.start("known voices", lambda job: app.voices.known.save(), failed=lambda error: None)
             if job is not self._refreshing:  # a later look knows more, and may have ended before this one
                 return
             self._show(rows)
@@ -96,6 +100,19 @@ class VoiceActions:
 
         job = self._refreshing = app.jobs.start("voices", work, done=show)
 
+    def renamed(self, names: dict[str, str]) -> None:
+        """Voices have other names now, by the names they had: what the app keeps of them goes with them."""
+        settings, notes = self._app.settings, self._app.voices.notes
+        if not names:
+            return
+        notes.renamed(names)
+        self._app.jobs.start("voice notes", lambda job: notes.save())
+        moved = {new: settings.languages[old] for old, new in names.items() if old in settings.languages}
+        kept = {name: language for name, language in settings.languages.items() if name not in names}
+        self._app.change(
+            cast=tuple(names.get(name, name) if name else name for name in settings.cast), languages=kept | moved
+        )
+
     def bind(self, name: str | None, speaker: int) -> None:
         """Voice `name` (None: nobody) speaks as `speaker`."""
         cast = list(self._app.settings.cast) + [None] * (speaker + 1 - len(self._app.settings.cast))
@@ -104,7 +121,8 @@ class VoiceActions:
         self._show(self._list.rows)
 
     def _show(self, rows: list[VoiceRow]) -> None:
-        cast = self._app.settings.cast
+        cast, languages, notes = self._app.settings.cast, self._app.settings.languages, self._app.voices.notes
+        rows = [replace(row, language=languages.get(row.name, ""), notes=notes.of(row.name).notes) for row in rows]
         self._list.show(rows, cast)
         self._editor.speakers = [name or OWN for name in cast] or [OWN]
 
@@ -187,8 +205,7 @@ class VoiceActions:
 
 def _row(app: S2App, info: VoiceInfo) -> VoiceRow:
     """A saved voice as the list shows it; one that the loaded model cannot use, not even by its clip, says so."""
-    language, notes = app.settings.languages.get(info.name, ""), app.voices.notes.of(info.name).notes
-    row = VoiceRow(info.name, language=language, bundled=info.builtin, notes=notes)
+    row = VoiceRow(info.name, bundled=info.builtin)
     try:
         engine = app.loader.engine
         trouble = app.voices.misfit(info.name, engine) if engine and not info.problem else ""

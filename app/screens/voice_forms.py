@@ -40,7 +40,7 @@ class FormTask:
 
 class VoiceForms:
     """Forms above `screen`. `refresh(name)` shows the voices anew with that one in the hand, `choose(name)` makes it
-    the speaker."""
+    the speaker, `renamed({old: new})` has what is kept of voices go with them."""
 
     def __init__(
         self,
@@ -49,9 +49,10 @@ class VoiceForms:
         work: BackgroundWork,
         refresh: Callable[[str], None],
         choose: Callable[[str], None],
+        renamed: Callable[[dict[str, str]], None],
     ):
         self._screen, self._situation, self._work = screen, situation, work
-        self._refresh, self._choose = refresh, choose
+        self._refresh, self._choose, self._renamed = refresh, choose, renamed
         self._drafts: dict[str, dict] = {}  # by title: what was typed into forms whose work has not succeeded
 
     @property
@@ -101,20 +102,13 @@ class VoiceForms:
                 return None
 
             def done(_: Any) -> None:
-                languages = dict(self._app.settings.languages)
-                if name in languages:
-                    languages[new] = languages.pop(name)
-                self._app.change(
-                    cast=tuple(new if one == name else one for one in self._app.settings.cast), languages=languages
-                )
+                self._renamed({name: new})
                 self._refresh(new)
                 self._situation.say(f"{name} is now {new}")
 
             def work(job: Job) -> None:
                 self._app.voices.library.rename(name, new)
                 self._app.history.rename_voice(name, new)
-                self._app.voices.notes.rename(name, new)
-                self._app.voices.notes.save()
 
             return FormTask("rename", f"renaming {name}", work, done)
 

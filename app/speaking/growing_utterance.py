@@ -62,6 +62,11 @@ class GrowingUtterance(LiveUtterance):
         return self._audio.stats.audio_seconds
 
     @property
+    def text(self) -> str:
+        """All that was written."""
+        return "".join(self._written)
+
+    @property
     def seed(self) -> int | None:
         """What it was made with, once there is sound."""
         return self._audio.stats.seed if self._audio.samples else None
@@ -101,7 +106,7 @@ class GrowingUtterance(LiveUtterance):
             audio = super()._make(job)
         finally:
             self.finish()
-        text = "".join(self._written)
+        text = self.text
         self.script = audio.script = replace(
             self.script, text=text[: self.spoken] if audio.finish_reason == CANCELLED else text
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from s2mlx.results import AudioChunk
+
+from .moved_text import MovedText
 
 Span = tuple[int, int]
 _SPEAKER = re.compile(r"\s*(<\|speaker:\d+\|>)")
@@ -39,6 +41,19 @@ class Misheard:
             self.words.append((at, until))
         self.words.sort()
         return True
+
+    def join(self, text: str, sentences: Sequence[Span], heard: Misheard, place: Callable[[Span], Span | None]) -> bool:
+        """What was `heard` of another text, whose characters stand in `text` by now as `place` tells; whether words of
+        it are wrong. This is of `text` from now on: what of it was found before moves to where it stands now."""
+        moved = MovedText(self.text, text)
+        self.text, self._sentences = text, [s for s in sentences if text[s[0] : s[1]].strip()]
+        stays = [(span, tag) for old, tag in self._speakers if (span := moved.find(old))]
+        came = [(span, tag) for old, tag in heard._speakers if (span := place(old))]
+        self._speakers = stays + came
+        wrong = [span for old in heard.words if (span := place(old))]
+        self.words = sorted([span for old in self.words if (span := moved.find(old))] + wrong)
+        self.checked = self.checked or heard.checked
+        return bool(wrong)
 
     def sentence(self, at: int) -> Span | None:
         """The sentence with wrong words at the character `at`, or the next one, or the first."""

@@ -63,9 +63,10 @@ class VoiceNotes:
         """In force at once; kept by the next `save`."""
         self._notes = self._notes | {name: note}
 
-    def rename(self, old: str, new: str) -> None:
-        if old in self._notes:
-            self._notes = {new if name == old else name: note for name, note in self._notes.items()}
+    def renamed(self, names: dict[str, str]) -> None:
+        """What voices are called now, by the names they had: their notes go with them. Kept by the next `save`."""
+        moved = {new: self._notes[old] for old, new in names.items() if old in self._notes}
+        self._notes = {name: note for name, note in self._notes.items() if name not in names} | moved
 
     def save(self) -> None:
         """Write what has changed; what another app wrote stays. On a job's thread. Raises OSError."""

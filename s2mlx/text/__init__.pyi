@@ -1,3 +1,4 @@
+from .controls import Cleaner as Cleaner
 from .controls import clean_text as clean_text
 from .directions import DIRECTIONS as DIRECTIONS
 from .markdown import MarkdownReader as MarkdownReader

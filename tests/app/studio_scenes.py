@@ -111,7 +111,18 @@ async def versions(pilot) -> None:
     await pilot.pause()
 
 
+async def palette(pilot) -> None:
+    """Actions by name, found by typing."""
+    await settle(pilot)
+    await pilot.press("ctrl+p")
+    await settle(pilot)
+    await pilot.press(*"voice")
+    await pilot.app.workers.wait_for_complete()
+    await settle(pilot)
+
+
 SCENES = {
+    "palette": palette,
     "versions": versions,
     "compared": compared,
     "models": models,

@@ -223,3 +223,20 @@ def test_a_file_is_what_the_app_begins_with(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: False))
     with pytest.raises(UsageError, match="tui -f -"):
         module.start(**nothing)
+
+
+async def test_a_control_sequence_cut_between_two_reads_is_none_of_the_text(make_app, studio):
+    read, write = os.pipe()
+    app = make_app(text="")
+    app.main.typing.arriving = OutsideText(read, "stdin")
+    async with running(app) as pilot:
+        os.write(write, b"One \x1b[3")
+        await until(pilot, lambda: app.main.editor.text == "One ")
+        os.write(write, b"1mred\x1b[0m boat.\r")
+        await until(pilot, lambda: app.main.editor.text == "One red boat.")
+        os.write(write, b"\nTwo")
+        await until(pilot, lambda: app.main.editor.text == "One red boat.\nTwo")
+        os.write(write, b"\x1b]0;ti")
+        os.close(write)
+        await until(pilot, lambda: len(spoken(studio)) == 2)
+        assert "\x1b" not in app.main.editor.text

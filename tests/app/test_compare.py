@@ -4,6 +4,7 @@ import pytest
 from s2mlx_app.engine.levels import Levels
 from s2mlx_app.screens.compare import CompareScreen
 from s2mlx_app.screens.main import MainScreen
+from textual.widgets.text_area import Selection
 
 from s2mlx.errors import GenerationError
 from s2mlx.voices import Voice
@@ -80,12 +81,27 @@ async def test_a_voice_that_cannot_be_loaded_is_told(make_app, studio, monkeypat
 async def test_what_cannot_be_compared_is_said(make_app, studio):
     app = make_app(text="<|speaker:1|>Hello.", cast=("anna", "ben"))
     async with running(app) as pilot:
-        the_list(app, "anna")
-        await pilot.press("f3")
-        assert "anna speaks already" in state(app)
         the_list(app, "ben")
+        await pilot.press("f3")
+        assert "ben speaks already" in state(app)  # he is speaker 1
+        app.main.editor.put("Well. <|speaker:1|>Hello.")
+        the_list(app, "anna")
         await pilot.press("f3")
         assert "one speaker" in state(app)
         app.main.editor.put("...")
         await pilot.press("f3")
         assert "nothing to say" in state(app) and isinstance(app.screen, MainScreen)
+
+
+async def test_what_is_selected_is_compared_in_the_voice_of_its_speaker(make_app, studio):
+    text = "<|speaker:0|>Well, well. <|speaker:1|>Hello there. How are you?"
+    app = make_app(text=text, cast=("anna", "ben"))
+    async with running(app) as pilot:
+        the_list(app, "anna")
+        app.main.editor.area.selection = Selection((0, text.index("How")), (0, len(text)))
+        await pilot.press("f3")
+        await until(pilot, lambda: isinstance(app.screen, CompareScreen) and all(app.screen.made))
+        assert app.screen.names == ("ben", "anna") and app.screen.text == "How are you?"
+        await pilot.press("x", "enter")
+        await until(pilot, lambda: isinstance(app.screen, MainScreen))
+        assert app.settings.cast == ("anna", "anna") and "speaks as <|speaker:1|>" in state(app)

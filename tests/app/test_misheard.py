@@ -67,3 +67,26 @@ async def test_they_are_marked_and_one_key_says_the_sentence_again(make_app, stu
         await pilot.press("ctrl+s")
         await until(pilot, lambda: not app.jobs.running)
         assert area.misheard == []
+
+
+async def test_words_spoken_as_they_are_typed_are_marked_where_they_stand_by_now(make_app, studio):
+    studio.engine.hearings = [Hearing("The harbour was.", 3, 1, right=False)]
+    app = make_app(text="Before. ")
+    async with running(app) as pilot:
+        area = app.main.editor.area
+        area.move_cursor(area.document.end)
+        await pilot.press("f12")
+        area.insert("The harbour was quiet. And then")
+        await until(pilot, lambda: marked_in(app) == ["quiet"])
+        area.insert("Long ", (0, 0))
+        await pilot.pause()
+        assert marked_in(app) == ["quiet"]
+        studio.engine.hearings = []
+        await pilot.press("f9")
+        await until(pilot, lambda: studio.engine.calls[-1].text == "The harbour was quiet.")
+        assert marked_in(app) == []
+        await pilot.press("escape", "escape")
+
+
+def marked_in(app):
+    return [app.main.editor.text[b:e].strip(" .") for b, e in app.main.editor.area.misheard]

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from s2mlx_app.screens.form import Form
+from s2mlx_app.state.known_voices import KnownVoices
 from s2mlx_app.state.voice_notes import VoiceNote, VoiceNotes
 from s2mlx_app.widgets.voice_list import BUNDLED, VoiceRow
 
@@ -124,3 +125,40 @@ def test_only_what_a_voice_has_of_its_own_is_applied():
     assert VoiceNote(rate=1.5, pause_ms=0).applied(Options(seed=3)) == Options(seed=3, rate=1.5, pause_ms=0)
     with pytest.raises(UsageError):
         VoiceNote(rate=9)
+
+
+async def test_what_is_kept_of_a_voice_goes_with_it_when_another_program_renames_it(make_app, studio):
+    """Also where two swap their names; and a voice that takes the old name begins with nothing."""
+    app = make_app(cast=("anna", "ben"))
+    async with running(app) as pilot:
+        app.voices.notes.change("anna", VoiceNote("warm", rate=1.2))
+        app.change(languages={"anna": "de", "ben": "fr"})
+        voice = studio.library.get("ben")
+        studio.library.rename("anna", "maria")
+        studio.library.rename("ben", "anna")
+        studio.library.rename("maria", "ben")
+        app.main.voices.refresh()
+        app.main.voices.refresh()
+        await until(pilot, lambda: app.settings.cast == ("ben", "anna") and not app.jobs.running)
+        assert app.settings.languages == {"ben": "de", "anna": "fr"}
+        assert app.voices.notes.of("ben").notes == "warm" and app.voices.notes.of("anna") == VoiceNote()
+        assert [row.notes for row in app.main.voice_list.rows if row.name == "ben"] == ["warm"]
+    studio.library.rename("ben", "clara")
+    studio.library.add("ben", voice)
+    app = make_app(cast=("ben",))
+    async with running(app) as pilot:
+        await until(pilot, lambda: app.settings.cast == ("clara",) and not app.jobs.running)
+        assert app.voices.notes.of("clara").rate == 1.2 and app.voices.notes.of("ben") == VoiceNote()
+        assert app.settings.languages == {"clara": "de", "anna": "fr"}
+
+
+def test_a_voice_that_comes_back_under_another_name_is_known(tmp_path):
+    known = KnownVoices(tmp_path / "ids.json")
+    assert known.see({"anna": "1", "ben": "2"}) == {}
+    assert known.see({"ben": "2"}) == {}
+    known.save()
+    known = KnownVoices(tmp_path / "ids.json")
+    assert known.see({"ben": "2", "maria": "1"}) == {"anna": "maria"} and known.see({"ben": "2", "maria": "1"}) == {}
+    assert known.see({"ben": "9", "maria": "1"}) == {}  # made again
+    (tmp_path / "ids.json").write_text("[]")
+    assert KnownVoices(tmp_path / "ids.json").complaints
