@@ -9,6 +9,7 @@ from s2mlx.errors import ModelError
 
 from ..jobs import Job, JobCancelled, Jobs, aside
 from ..state.settings import Settings
+from .live_first import LiveFirst
 from .protocols import SpeechEngine, Studio
 
 
@@ -20,7 +21,7 @@ class EngineLoader:
         self._settled = threading.Event()  # loaded or failed
         self._job: Job | None = None
         self._begun = False  # before that the model counts as loading: it is about to
-        self.engine: SpeechEngine | None = None
+        self.engine: LiveFirst | None = None
         self.error: BaseException | None = None
         self.fraction: float | None = None
 
@@ -76,7 +77,7 @@ class EngineLoader:
         if self._job:
             self._job.cancel.set()
 
-    def wait(self, job: Job) -> SpeechEngine:
+    def wait(self, job: Job) -> LiveFirst:
         """The engine, for a job that needs it; waits while it loads. Raises ModelError."""
         while not self._settled.wait(0.05):
             if job.cancel.is_set():
@@ -95,6 +96,6 @@ class EngineLoader:
             if engine:
                 aside(engine.close, "close")
             return
-        self._job, self.engine, self.error = None, engine, error
+        self._job, self.engine, self.error = None, LiveFirst(engine) if engine else None, error
         self._settled.set()
         self._changed()

@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from .. import figures
 from .loudspeaker import LentOutput, Loudspeaker
-from .protocols import SoundInput, SpeechEngine, TakeVerdict
+from .protocols import SoundFile, SoundInput, SpeechEngine, TakeVerdict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -169,6 +170,11 @@ class LocalStudio:
         from s2mlx.audio import write_audio
 
         write_audio(path, samples, rate, private=private)
+
+    def open_sound(self, path: Path, rate: int) -> AbstractContextManager[SoundFile]:
+        from s2mlx.audio import AudioWriter
+
+        return AudioWriter(path, rate)
 
     def reveal(self, path: Path) -> bool:
         program = ["open", "-R", str(path)] if sys.platform == "darwin" else ["xdg-open", str(path.parent)]

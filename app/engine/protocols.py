@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from s2mlx import SpeechInput
+    from s2mlx.text import Span
 
     from .hearing import HeardTake
     from .levels import Levels
@@ -55,6 +57,21 @@ class SpeechEngine(Protocol):
         cancel: Event | None = None,
         lead: Callable[[], float] | None = None,
     ) -> Iterator[AudioChunk]: ...
+
+    def stream_each(
+        self,
+        texts: Sequence[tuple[str, int]],
+        *,
+        voice: Any = None,
+        options: Options | None = None,
+        cancel: Event | None = None,
+        lead: Callable[[], float] | None = None,
+        follow: bool = False,
+    ) -> Iterator[tuple[int, AudioChunk]]:
+        """Several texts, each with its seed, in one batch; `follow`: they are the parts of one."""
+
+    def plan(self, text: str) -> Sequence[Span]:
+        """The passes in which a text will be spoken. Raises UsageError for one without words."""
 
     def clone(self, clip: Any, transcript: str, *, name: str = "", cancel: Event | None = None) -> Any: ...
 
@@ -154,6 +171,10 @@ class TakeVerdict(Protocol):
     def problems(self) -> Sequence[str]: ...
 
 
+class SoundFile(Protocol):
+    def write(self, samples: np.ndarray) -> None: ...
+
+
 class Studio(Protocol):
     """Everything outside the app. Calls may block: the app makes them on a job's thread, except where noted."""
 
@@ -224,6 +245,9 @@ class Studio(Protocol):
     def read_audio(self, path: Path, rate: int) -> np.ndarray: ...
 
     def write_audio(self, path: Path, samples: np.ndarray, rate: int, *, private: bool = False) -> None: ...
+
+    def open_sound(self, path: Path, rate: int) -> AbstractContextManager[SoundFile]:
+        """A file of sound, written piece by piece, whole or not at all. Raises AudioError."""
 
     def reveal(self, path: Path) -> bool:
         """Show a file or folder in the system's own window; False where there is none."""

@@ -16,7 +16,7 @@ from .base import AppScreen
 if TYPE_CHECKING:
     import numpy as np
 
-ENDINGS = (".wav", ".flac", ".mp3", ".ogg", ".opus")
+ENDINGS = (".wav", ".flac", ".m4a", ".mp3", ".ogg", ".opus")
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class SoundSaver:
         from .form import Field, Form
 
         fields = [
-            Field("path", "File: its ending decides the format (wav, flac, mp3, ogg, opus)", suggested_name(text))
+            Field("path", "File: its ending decides the format (wav, flac, m4a, mp3, ogg, opus)", suggested_name(text))
         ]
         if codes:
             fields.append(Field("codes", "the frames too, as .npy", False))

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, cast
 
 from ..errors import DeviceError, GenerationError, UsageError
+from ..text import CHAPTER, read_chapters
 from . import knobs, model, parts, paths, references
 from .live_text import PROMPT
 from .parser import Parser, words
@@ -150,11 +151,11 @@ def _say(args: argparse.Namespace, console: Console, own: Team | None = None) ->
 
     if args.text and "file" in args.given:
         raise UsageError("TEXT and -f exclude each other")
-    by_chapter = args.markdown and args.split == parts.CHAPTER  # whose signs are not read aloud
+    by_chapter = args.markdown and args.split == CHAPTER  # whose signs are not read aloud
     text = read_text(
         args.text, args.file, args.patience, args.markdown and not by_chapter, bool(args.split or args.resume)
     )
-    text, chapters = parts.read_chapters(text) if by_chapter and isinstance(text, str) else (text, [])
+    text, chapters = read_chapters(text) if by_chapter and isinstance(text, str) else (text, [])
     options = knobs.options(args)
     play = _check_outputs(args)
     clips = references.check(args, console)

@@ -15,10 +15,10 @@ import numpy as np
 from ..errors import S2Error
 from ..options import Options
 from ..results import CANCELLED, AudioChunk
-from ..text import clean_text, has_words, split_turns
+from ..text import clean_text, has_words, split_text, split_turns
 from ..voices import Voice
 from .delivery import Delivery
-from .parts import numbered, split_text
+from .parts import numbered
 from .resume import Reached, RunProgress
 from .subtitles import Subtitles
 from .terminal import Console

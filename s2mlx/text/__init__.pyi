@@ -1,3 +1,7 @@
+from .chapters import CHAPTER as CHAPTER
+from .chapters import PARAGRAPH as PARAGRAPH
+from .chapters import read_chapters as read_chapters
+from .chapters import split_text as split_text
 from .controls import Cleaner as Cleaner
 from .controls import clean_text as clean_text
 from .directions import DIRECTIONS as DIRECTIONS

@@ -4,6 +4,7 @@ longer than a test asks for."""
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -175,6 +176,12 @@ class FakeStudio:
             raise self.write_error
         path.write_bytes(b"sound")
         self.files[path] = samples
+
+    @contextmanager
+    def open_sound(self, path, rate):
+        pieces = []
+        yield SimpleNamespace(write=pieces.append)
+        self.write_audio(path, np.concatenate(pieces), rate)
 
     def reveal(self, path):
         self.revealed.append(path)

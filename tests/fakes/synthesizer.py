@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from s2mlx.config import ModelConfig
-from s2mlx.errors import ModelError
+from s2mlx.errors import ModelError, UsageError
 from s2mlx.request.pass_source import ArrivingPasses
 from s2mlx.request.run import MOST_LEAD
 from s2mlx.results import CANCELLED, STOP, Audio, AudioChunk, Pass, Stats
-from s2mlx.text import estimate_seconds
+from s2mlx.text import Span, estimate_seconds, has_words
 from s2mlx.voices import Voice
 from s2mlx.worker import Aside
 
@@ -97,6 +97,7 @@ class FakeSynthesizer:
     # What a test looks at.
     calls: list = field(default_factory=list)  # of stream and say: how, text, voice, options, lead
     said: list = field(default_factory=list)  # seeds of `sayings`
+    batches: list = field(default_factory=list)  # of stream_each: (text, seed) of each text
     cloned: list = field(default_factory=list)  # of `Cloned`
     cancelled: list = field(default_factory=list)  # texts
     spoken: list = field(default_factory=list)  # passes of texts that were being written
@@ -111,6 +112,22 @@ class FakeSynthesizer:
     def stream(self, text, *, voice=None, options=None, cancel=None, lead=None):
         self.calls.append(SimpleNamespace(how="stream", text=text, voice=voice, options=options, lead=lead))
         return self._chunks(text, options, cancel, lead, self.frames)
+
+    def stream_each(self, texts, *, voice=None, options=None, cancel=None, lead=None, follow=False):
+        """One after the other, in the same batch for all that is known outside."""
+        self.batches.append(list(texts))
+        for number, (text, seed) in enumerate(texts):
+            for chunk in self.stream(text, voice=voice, options=options.replace(seed=seed), cancel=cancel, lead=lead):
+                yield number, chunk
+                if chunk.finish_reason == CANCELLED:
+                    return
+
+    def plan(self, text):
+        """A pass for each span of `passes(text)`."""
+        spans = self.passes(text)
+        if not has_words(text):
+            raise UsageError("there is nothing to say")
+        return [Span(begin, end, end < len(text), None) for begin, end in spans]
 
     def say(self, text, *, voice=None, options=None, on_chunk=None, cancel=None, seed=None, max_frames=None):
         if self.sayings is not None:
@@ -231,4 +248,4 @@ class FakeSynthesizer:
         samples = np.append(samples, np.zeros(frames * self.pause * RATE, np.float32))
         codes = np.full((BOOKS, frames), seed % 256, np.int32)
         heard = self.hearings[min(part, len(self.hearings) - 1)] if reason and self.hearings else None
-        return AudioChunk(samples, RATE, codes, part, len(spans), spans[part], stats, reason, words, heard)
+        return AudioChunk(samples, RATE, codes, part, len(spans), spans[part], stats, reason, words, heard, seed + part)

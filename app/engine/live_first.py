@@ -1,0 +1,115 @@
+"""The loaded model, shared: what somebody waits for goes first, and the making of long texts steps aside for it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from s2mlx.options import Options
+from s2mlx.results import AudioChunk
+
+from .protocols import SpeechEngine
+
+if TYPE_CHECKING:
+    from s2mlx import SpeechInput
+
+REST = 0.5  # seconds without anything live, after which the making of long texts goes on
+
+
+class _Either(threading.Event):
+    """Set when it is, or when `other` is."""
+
+    def __init__(self, other: threading.Event):
+        super().__init__()
+        self._other = other
+
+    def is_set(self) -> bool:
+        return super().is_set() or self._other.is_set()
+
+
+class LiveFirst:
+    """`engine` as it is, but that `behind` waits for everything else. Callable from any thread."""
+
+    def __init__(self, engine: SpeechEngine):
+        self.engine = engine
+        self._lock = threading.Condition()
+        self._live = 0  # what somebody waits for
+        self._behind: threading.Event | None = None  # set to have what is made behind step aside
+        self.stepped_aside = False  # that did, the last time
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.engine, name)
+
+    def stream(self, text: str | SpeechInput, **how: Any) -> Iterator[AudioChunk]:
+        with self._going_first():
+            stream = self.engine.stream(text, **how)
+            try:
+                yield from stream
+            finally:
+                _close(stream)
+
+    def stream_each(self, texts: Sequence[tuple[str, int]], **how: Any) -> Iterator[tuple[int, AudioChunk]]:
+        with self._going_first():
+            stream = self.engine.stream_each(texts, **how)
+            try:
+                yield from stream
+            finally:
+                _close(stream)
+
+    def clone(self, clip: Any, transcript: str, **how: Any) -> Any:
+        with self._going_first():
+            return self.engine.clone(clip, transcript, **how)
+
+    def behind(
+        self,
+        texts: Sequence[tuple[str, int]],
+        *,
+        voice: Any,
+        options: Options,
+        cancel: threading.Event,
+        waits: Callable[[], object] = lambda: None,
+    ) -> Iterator[tuple[int, AudioChunk]]:
+        """As `stream_each` of the parts of one text, once nobody waits for anything; it ends early when somebody does.
+        `waits()` is called when it has to wait."""
+        if not self._wait(cancel, waits):
+            self.stepped_aside = True
+            return
+        aside = self._behind = _Either(cancel)
+        stream = self.engine.stream_each(texts, voice=voice, options=options, cancel=aside, follow=True)
+        try:
+            yield from stream
+        finally:
+            self._behind, self.stepped_aside = None, aside.is_set()
+            _close(stream)
+
+    def _wait(self, cancel: threading.Event, waits: Callable[[], object]) -> bool:
+        """Until nothing is live any more. False: cancelled."""
+        told = False
+        with self._lock:
+            while self._live and not cancel.is_set():
+                if not told:
+                    told = True
+                    waits()
+                self._lock.wait(0.1)
+        return not (cancel.wait(REST) if told else cancel.is_set())
+
+    @contextmanager
+    def _going_first(self) -> Iterator[None]:
+        with self._lock:
+            self._live += 1
+        if self._behind:
+            self._behind.set()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._live -= 1
+                self._lock.notify_all()
+
+
+def _close(stream: Any) -> None:
+    close = getattr(stream, "close", None)
+    if close:
+        close()

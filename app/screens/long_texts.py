@@ -1,0 +1,121 @@
+"""Long texts: the desk at which their parts are made, and the way to it from the main screen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from s2mlx.errors import AudioError
+
+from .. import figures
+from ..jobs import Job
+from ..speaking.part_export import free_path, write_files
+from ..speaking.reading_desk import ReadingDesk, Sounds
+from ..speaking.spoken_audio import Script
+from ..state.history import HistoryEntry, distinct_options
+from ..state.reading import Reading
+from ..state.readings import Readings
+from .casting import script_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..app import S2App
+
+FILE = ".flac"  # what a folder gets of each text
+IN_HISTORY = 20 * 60.0  # seconds; a longer whole stays among the long texts only
+_HEADING = re.compile(r"^ {0,3}#{1,6} \S", re.MULTILINE)
+
+
+def make_desk(app: S2App, folder: Path) -> ReadingDesk:
+    """The one of this app; what `folder` holds is read at once."""
+
+    def finished(reading: Reading, sounds: Sounds, job: Job) -> str:
+        _into_history(app, readings, reading, sounds)
+        if reading.folder is None:
+            return f"“{reading.title}” is made: {figures.seconds(_seconds(sounds))}"
+        from pathlib import Path
+
+        path = free_path(Path(reading.folder), reading.title, FILE)
+        seconds = write_files(app.studio, readings, reading, sounds, [(path, 0, len(reading.parts))], job)
+        return f"“{reading.title}” is made and written: {path}, {figures.seconds(seconds)}"
+
+    readings = Readings(folder, app.studio.write_audio, app.studio.read_audio)
+    return ReadingDesk(
+        readings, app.studio, app.jobs, app.loader, app.voices, finished, lambda line: app.notify(line), app.explain
+    )
+
+
+def _seconds(sounds: Sounds) -> float:
+    return sum(sound.take.seconds for sound in sounds.values() if sound.take)
+
+
+def _into_history(app: S2App, readings: Readings, reading: Reading, sounds: Sounds) -> None:
+    """On a job's thread."""
+    import numpy as np
+
+    seconds, takes = _seconds(sounds), [sound.take for sound in sounds.values() if sound.take]
+    if reading.heard or seconds > IN_HISTORY or not takes:
+        return
+    settings = app.settings
+    entry = HistoryEntry(
+        reading.text,
+        reading.voices,
+        reading.seed,
+        distinct_options(reading.speech_options()),
+        settings.model,
+        reading.model_name,
+        settings.compat,
+        settings.tokenizer,
+        reading.when,
+        seconds,
+        sum(take.frames for take in takes),
+    )
+    try:
+        whole = np.concatenate(list(readings.whole(reading, sounds, 0, len(reading.parts))))
+        app.history.add(entry, whole, reading.rate)
+    except (OSError, AudioError) as error:
+        app.call_from_thread(app.complain, error)
+
+
+def words_and_chapters(text: str) -> tuple[str, list[int]]:
+    """What is said of a text, and where chapters begin in it that the words do not show: Markdown's signs are not
+    read aloud."""
+    if not _HEADING.search(text):
+        return text, []
+    from s2mlx.text import read_chapters
+
+    return read_chapters(text)
+
+
+def open_parts(app: S2App) -> None:
+    """The parts of what is selected, or of the whole text: those that there are already, or new ones."""
+    from s2mlx.text import has_words
+
+    main = app.main
+    span = main.editor.selected
+    text = main.editor.text[slice(*span)] if span[1] > span[0] else main.editor.text
+    if not has_words(text):
+        main.say("nothing to say yet: type some text")
+    elif app.loader.engine is None:
+        main.say("the model is not loaded yet")
+    elif (script := script_of(main, text)) is not None:
+        words, chapters = words_and_chapters(text)
+        main.speech.silence()
+        app.desk.load(lambda: _open(app, script, words, chapters))
+
+
+def _open(app: S2App, script: Script, words: str, chapters: Sequence[int]) -> None:
+    from .parts import PartsScreen
+
+    options = distinct_options(script.options)
+    seed = script.options.seed
+    for reading in reversed(app.desk.queue):
+        same = (reading.text, reading.voices, reading.options) == (words, script.names, options)
+        if same and seed in (None, reading.seed):
+            app.push_screen(PartsScreen(reading))
+            return
+    app.desk.plan(
+        words, script.names, script.options, lambda reading: app.push_screen(PartsScreen(reading)), chapters=chapters
+    )

@@ -1,0 +1,66 @@
+"""A long text into a file that the user names, or one for each of its chapters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from .. import figures
+from ..jobs import Job
+from ..paths import typed, writable
+from ..speaking.part_export import files_of, write_files
+from ..state.reading import PartSound, Reading
+from .base import AppScreen
+from .form import Field, Form
+from .sound_saver import ENDINGS, suggested_name
+
+
+class PartSaver:
+    """Asks for a name and writes from a job; `say(line)` tells of it on `screen`."""
+
+    def __init__(self, screen: AppScreen, say: Callable[[str], None]):
+        self._screen, self._say = screen, say
+
+    def save(self, reading: Reading, sounds: dict[int, PartSound]) -> None:
+        count, there = len(reading.parts), dict(sounds)
+        fields = [
+            Field("path", f"File: its ending decides the format ({_endings()})", suggested_name(reading.title))
+        ]
+        if reading.chapters:
+            fields.append(Field("chapters", f"a file for each of the {len(reading.chapters)} chapters", False))
+        about = "" if len(there) == count else f"{len(there)} of {count} parts are there, and only they are written."
+
+        def files(values: dict) -> list[tuple[Path, int, int]]:
+            return files_of(reading, typed(values["path"]), bool(values.get("chapters")))
+
+        def save(values: dict | None) -> None:
+            if values is None:
+                return
+            app, targets = self._screen.app, files(values)
+
+            def work(job: Job) -> str:
+                seconds = write_files(app.studio, app.desk.readings, reading, there, targets, job)
+                names = str(targets[0][0]) if len(targets) == 1 else f"{targets[0][0]} to {targets[-1][0].name}"
+                return f"saved {names}: {figures.seconds(seconds)}" + (f", {about[:-1]}" if about else "")
+
+            app.jobs.start("save parts", work, done=self._told, progressed=lambda share, note: self._progressed(note))
+
+        beside = lambda values: [path for path, _, _ in files(values)[1:]]
+        self._screen.app.push_screen(
+            Form("Save the whole", fields, "Save", writable(ENDINGS, beside), about=about), save
+        )
+
+    def _progressed(self, note: str) -> None:
+        if self._screen.is_attached:
+            self._say(note)
+
+    def _told(self, line: str) -> None:
+        """Told even when the screen has been left meanwhile."""
+        if self._screen in self._screen.app.screen_stack:
+            self._say(line)
+        else:
+            self._screen.app.notify(line)
+
+
+def _endings() -> str:
+    return ", ".join(ending[1:] for ending in ENDINGS)

@@ -1,0 +1,189 @@
+"""Makes what is missing of a long text, on a job's thread; each part is on the disk as soon as it is there."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from s2mlx.errors import GenerationError, S2Error
+from s2mlx.results import CANCELLED, AudioChunk, ended_at_once
+
+from ..engine.live_first import LiveFirst
+from ..engine.protocols import Studio
+from ..engine.voice_shelf import VoiceShelf
+from ..jobs import Job, JobCancelled
+from ..state.reading import PartSound, Reading
+from ..state.readings import Readings
+
+if TYPE_CHECKING:
+    import numpy as np
+
+TRIES = 3  # seeds of a part that the model ends at once
+REPORTS = 0.2  # seconds between words of how far it is
+
+
+class PartMaker:
+    """`part`: the number of the part under way; `waits`: somebody else is served before it."""
+
+    def __init__(self, reading: Reading, readings: Readings, voices: VoiceShelf, studio: Studio):
+        self.reading, self._readings, self._voices, self._studio = reading, readings, voices, studio
+        self.part: int | None = None
+        self.waits = False
+        self._news: deque[tuple[int, PartSound]] = deque()
+        self._worked = 0.0  # seconds of work so far
+        self._made = 0.0  # seconds of sound made by it, whole parts
+        self._since: float | None = None  # when the work began that is not counted yet
+
+    # how it goes: read on the interface thread
+
+    def news(self) -> list[tuple[int, PartSound]]:
+        """The parts that were made since this was asked."""
+        return [self._news.popleft() for _ in range(len(self._news))]
+
+    @property
+    def pace(self) -> float | None:
+        """Seconds of work for one of sound, None before the first part is there."""
+        return self._worked / self._made if self._made else None
+
+    @property
+    def under_way(self) -> float:
+        """Seconds of work since the last part was there."""
+        since = self._since
+        return 0.0 if since is None else time.monotonic() - since
+
+    # the work
+
+    def run(self, engine: LiveFirst, job: Job) -> None:
+        """Until nothing is missing. Raises S2Error, OSError, JobCancelled."""
+        reading, seeds = self.reading, dict[int, int]()
+        try:
+            with self._readings.lock(reading):
+                voice = self._voice(engine, job)
+                while missing := self._missing():
+                    texts = [(reading.words(n), seeds.get(n, reading.seed + n)) for n in missing]
+                    silent = self._some(engine, job, missing, texts, voice)
+                    if job.cancel.is_set():
+                        raise JobCancelled
+                    if silent is not None:
+                        seeds[silent] = seeds.get(silent, reading.seed + silent) + len(reading.parts)
+                        if seeds[silent] >= reading.seed + silent + TRIES * len(reading.parts):
+                            raise GenerationError(
+                                f"part {silent + 1} has no sound with {TRIES} seeds: {reading.words(silent)[:40]!r}"
+                            )
+                    voice = voice or self._voice(engine, job)
+        except TimeoutError:
+            raise S2Error("another window of this app is making it") from None
+
+    def again(self, engine: LiveFirst, number: int, seed: int, job: Job) -> PartSound:
+        """One part with this seed, at once."""
+        reading = self.reading
+        options = reading.speech_options().replace(seed=seed)
+        voice = self._voice(engine, job)
+        part = _Part(1)
+        for chunk in engine.stream(reading.words(number), voice=voice, options=options, cancel=job.cancel):
+            part.add(chunk)
+            job.report(None, f"{part.seconds:.1f} s")
+        if job.cancel.is_set():
+            raise JobCancelled
+        if not part.frames:
+            raise ended_at_once("try another seed")
+        return self._keep(number, part, seed, voice is None, engine)
+
+    def _some(
+        self, engine: LiveFirst, job: Job, missing: list[int], texts: list[tuple[str, int]], voice: Any
+    ) -> int | None:
+        """As many as come before somebody else is to be served; the part that came to nothing, if there is one."""
+        parts: dict[int, _Part] = {}
+        reported = 0.0
+
+        def waits() -> None:
+            self.waits = True
+            job.report(None, "")
+
+        options, kept = self.reading.speech_options(), 0
+        stream = engine.behind(texts, voice=voice, options=options, cancel=job.cancel, waits=waits)
+        self._since = None
+        try:
+            for place, chunk in stream:
+                if self._since is None:
+                    self._since = time.monotonic() - chunk.stats.elapsed
+                self.waits, number = False, missing[place]
+                part = parts.get(place)
+                if part is None:
+                    part = parts[place] = _Part(len(engine.plan(texts[place][0])))
+                self.part = number
+                part.add(chunk)
+                if part.is_whole:
+                    del parts[place]
+                    if not part.frames:
+                        return number
+                    self._keep(number, part, texts[place][1], voice is None, engine)
+                    reported, kept = 0.0, kept + 1
+                if time.monotonic() - reported > REPORTS:
+                    reported = time.monotonic()
+                    job.report(None, "")
+        finally:
+            stream.close()  # type: ignore[attr-defined]
+            self._since = None
+        if not (kept or engine.stepped_aside or job.cancel.is_set()):
+            raise GenerationError(f"the model gave no whole part behind part {missing[0]}")
+        return None
+
+    def _keep(self, number: int, part: _Part, seed: int, lends_voice: bool, engine: LiveFirst) -> PartSound:
+        sound = self._readings.keep(self.reading, number, part.samples(), seed, part.frames, part.reason)
+        if self._since is not None:
+            now = time.monotonic()
+            self._worked, self._since = self._worked + now - self._since, now
+        self._made += part.seconds
+        if lends_voice and number == 0 and len(self.reading.parts) > 1 and not self.reading.is_dialogue:
+            self._readings.keep_voice(self.reading, part.voice(self.reading.words(0), engine))
+        self._news.append((number, sound))
+        return sound
+
+    def _missing(self) -> list[int]:
+        there = self._readings.sounds(self.reading)
+        return [number for number in range(len(self.reading.parts)) if number not in there]
+
+    def _voice(self, engine: LiveFirst, job: Job) -> Any:
+        """Those of the speakers, or that of the first part; None before that is there."""
+        if self.reading.voices:
+            return [self._voices.load(name, engine, job) for name in self.reading.voices]
+        kept = self._readings.voice(self.reading)
+        return None if kept is None else [kept]
+
+
+class _Part:
+    """One part as it comes, in so many passes."""
+
+    def __init__(self, passes: int):
+        self.reason, self.frames = CANCELLED, 0
+        self._passes, self._chunks = passes, list[AudioChunk]()
+
+    def add(self, chunk: AudioChunk) -> None:
+        self._chunks.append(chunk)
+        self.frames += chunk.frames
+        if chunk.finish_reason:
+            self.reason = chunk.finish_reason
+            self._passes -= 1
+
+    @property
+    def is_whole(self) -> bool:
+        return self._passes <= 0 and self.reason != CANCELLED
+
+    @property
+    def seconds(self) -> float:
+        return sum(len(chunk.samples) / chunk.sample_rate for chunk in self._chunks)
+
+    def samples(self) -> np.ndarray:
+        import numpy as np
+
+        return np.concatenate([chunk.samples for chunk in self._chunks])
+
+    def voice(self, words: str, engine: LiveFirst) -> Any:
+        import numpy as np
+
+        from s2mlx.voices import Voice
+
+        codes = np.concatenate([chunk.codes for chunk in self._chunks], axis=1)
+        return Voice(codes, words, engine.sample_rate, engine.config.codebook_size)
