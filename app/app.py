@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import events, on
 from textual.app import App, SystemCommand
@@ -33,6 +34,9 @@ from .state.voice_notes import VoiceNotes
 from .themes import OURS, meanings
 from .widgets.key_line import SMALLEST
 from .widgets.visible_lines import VisibleLines
+
+if TYPE_CHECKING:
+    from .speaking.reading_desk import ReadingDesk
 
 _VISIBLE = VisibleLines()
 MOST_COMPLAINTS = 3  # of a kind that are told one by one
@@ -100,6 +104,13 @@ class S2App(App[int]):
         self.set_reactive(S2App.theme, theme)
         self.update_classes({"-dark-mode": self.current_theme.dark, "-light-mode": not self.current_theme.dark}, False)
         self.stylesheet.set_variables(self.get_css_variables())
+
+    @cached_property
+    def desk(self) -> ReadingDesk:
+        """Where long texts are made; not there before it is asked for."""
+        from .screens.long_texts import make_desk
+
+        return make_desk(self, self.log_path.parent / "readings")
 
     @property
     def settings(self) -> Settings:

@@ -107,15 +107,17 @@ def open_parts(app: S2App) -> None:
 
 
 def _open(app: S2App, script: Script, words: str, chapters: Sequence[int]) -> None:
-    from .parts import PartsScreen
-
     options = distinct_options(script.options)
     seed = script.options.seed
     for reading in reversed(app.desk.queue):
         same = (reading.text, reading.voices, reading.options) == (words, script.names, options)
         if same and seed in (None, reading.seed):
-            app.push_screen(PartsScreen(reading))
+            show_parts(app, reading)
             return
-    app.desk.plan(
-        words, script.names, script.options, lambda reading: app.push_screen(PartsScreen(reading)), chapters=chapters
-    )
+    app.desk.plan(words, script.names, script.options, lambda reading: show_parts(app, reading), chapters=chapters)
+
+
+def show_parts(app: S2App, reading: Reading) -> None:
+    from .parts import PartsScreen
+
+    app.push_screen(PartsScreen(reading))

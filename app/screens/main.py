@@ -80,6 +80,7 @@ class MainScreen(AppScreen[None]):
         Binding("f9", "again", "Say again what was not heard", key_display="F9", show=False),
         Binding("f4", "tags", "Tags", key_display="F4", show=False),
         Binding("f5", "direct", "Add stage directions", key_display="F5", show=False),
+        Binding("f6", "parts", "Parts of a long text", key_display="F6", show=False, priority=True),
         Binding("f12", "as_i_type", "Speak as I type", key_display="F12", show=False),
         Binding("ctrl+o", "save", "Save sound", show=False),
         Binding("ctrl+l", "live", "Live clone", show=False),
@@ -304,17 +305,15 @@ class MainScreen(AppScreen[None]):
 
         open_versions(self.app)
 
+    def action_parts(self) -> None:
+        from .long_texts import open_parts
+
+        open_parts(self.app)
+
     def action_tags(self) -> None:
-        from .tag_palette import TagPalette
+        from .tag_palette import open_tags
 
-        engine = self.app.loader.engine
-
-        def put(tag: str | None) -> None:
-            if tag:
-                self.editor.insert(tag)
-
-        heeded = engine is None or engine.config.dialogue
-        self.app.push_screen(TagPalette(heeded, self.editor.speakers), put)
+        open_tags(self)
 
     def action_direct(self) -> None:
         from .directing import direct_text

@@ -23,9 +23,7 @@ class PartSaver:
 
     def save(self, reading: Reading, sounds: dict[int, PartSound]) -> None:
         count, there = len(reading.parts), dict(sounds)
-        fields = [
-            Field("path", f"File: its ending decides the format ({_endings()})", suggested_name(reading.title))
-        ]
+        fields = [Field("path", f"File: its ending decides the format ({_endings()})", suggested_name(reading.title))]
         if reading.chapters:
             fields.append(Field("chapters", f"a file for each of the {len(reading.chapters)} chapters", False))
         about = "" if len(there) == count else f"{len(there)} of {count} parts are there, and only they are written."

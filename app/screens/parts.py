@@ -136,7 +136,8 @@ class PartsScreen(AppScreen[None]):
             self.bar.show(1.0, f"{count} of {count} parts · {figures.clock(found.whole)} of sound")
             return
         share = found.made / found.whole if found.whole else 0.0
-        words = f"{there} of {count} parts · {share:.0%} · {figures.clock(found.made)} of about {figures.clock(found.whole)}"
+        so_far, whole = figures.clock(found.made), figures.clock(found.whole)
+        words = f"{there} of {count} parts · {share:.0%} · {so_far} of about {whole}"
         maker = desk.maker if desk.is_making(reading) else None
         if maker is None:
             state = "waits for its turn" if reading.wanted and desk.current else reading.trouble or "stopped"
@@ -201,10 +202,10 @@ class PartsScreen(AppScreen[None]):
         sound = self.sounds.get(number)
         self.listening.hush()
         if sound is None or sound.take is None:
-            self._awaited = number
             if not self.desk.is_making(self.reading):
                 self._say_again(self.reading.seed + number)
             else:
+                self._awaited = number
                 self.say(f"part {number + 1} is heard as soon as it is there  (esc: not)")
             return
         take, reading, readings = sound.take, self.reading, self.desk.readings
@@ -277,7 +278,7 @@ class PartsScreen(AppScreen[None]):
             self._again = None
             if not self.is_attached:
                 return
-            kept = "" if before is None else "; the take before is kept: ← brings it back"
+            kept = "" if before is None else "; ← brings back the take before"
             self.say(trouble or f"part {number + 1} is in the whole, with seed {seed}{kept}")
             self._changed()
             if self.table.at == number and not trouble:

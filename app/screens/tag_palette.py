@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,6 +15,9 @@ from textual.widgets import Input, Label, OptionList
 from textual.widgets.option_list import Option
 
 from .. import tags
+
+if TYPE_CHECKING:
+    from .main import MainScreen
 
 
 class TagPalette(ModalScreen[str | None]):
@@ -86,3 +90,15 @@ class TagPalette(ModalScreen[str | None]):
 
     def action_leave(self) -> None:
         self.dismiss(None)
+
+
+def open_tags(screen: MainScreen) -> None:
+    """To put one at the cursor."""
+    engine = screen.app.loader.engine
+
+    def put(tag: str | None) -> None:
+        if tag:
+            screen.editor.insert(tag)
+
+    heeded = engine is None or engine.config.dialogue
+    screen.app.push_screen(TagPalette(heeded, screen.editor.speakers), put)

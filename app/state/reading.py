@@ -81,8 +81,11 @@ class Reading:
 
 
 def title_of(text: str) -> str:
-    """The first words of a text."""
+    """The first words of a text; its first line, where that is a heading."""
     words = " ".join(text.split())
+    first = " ".join(text.strip().partition("\n\n")[0].split())
+    if 0 < len(first) <= NAME and first[-1] not in ".!?":
+        return first
     return words if len(words) <= NAME else words[: NAME - 1].rpartition(" ")[0] + "…"
 
 

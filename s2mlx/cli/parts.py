@@ -1,4 +1,4 @@
-"""What becomes of a long text beside its sound: the names of the files that `--split` makes, and what may be asked for."""
+"""What becomes of a long text beside its sound: the names of its files (`--split`), and what may be asked for."""
 
 from __future__ import annotations
 

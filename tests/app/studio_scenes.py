@@ -6,11 +6,13 @@ import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 
+from s2mlx_app.screens.parts import PartsScreen
 from s2mlx_app.screens.record import RecordScreen
 from s2mlx_app.screens.review import Stage
 from s2mlx_app.state.take_file import UnsavedTake
 from s2mlx_app.state.voice_notes import VoiceNote
 
+from ..fakes.synthesizer import by_sentence
 from . import scenes
 from .scenes import settle, speech
 
@@ -121,8 +123,46 @@ async def palette(pilot) -> None:
     await settle(pilot)
 
 
+BOOK = """\
+# The harbour
+
+The harbour was quiet before dawn. Nobody had heard the boat come in, and nobody would have believed what it carried.
+
+# The oranges
+
+It was full of oranges. They rolled over the quay and into the water, where gulls looked at them. Then the bells rang.
+"""
+
+
+async def parts(pilot) -> None:
+    """Three of five parts are made; the second was said again, and is heard."""
+    await settle(pilot)
+    app = pilot.app
+    app.main.editor.put(BOOK)
+    app.change(seed=1234, cast=("anna",))
+    engine = app.studio.engine
+    engine.passes = by_sentence
+    await pilot.press("f6")
+    while not (isinstance(app.screen, PartsScreen) and app.screen.reading.id in app.desk.sounds):
+        await asyncio.sleep(0.01)
+    for number in (0, 2, 1, 1):
+        app.screen.table.take(number)
+        before = len(app.studio.players)
+        await pilot.press("s")
+        while len(app.studio.players) == before or not app.screen.listening.replay:
+            await asyncio.sleep(0.01)
+    while not app.screen.listening.replay.output:
+        await asyncio.sleep(0.01)
+    app.studio.players[-1].position = 1.2
+    app.screen.listening.tick()
+    app.screen.listening.ticking.pause()
+    await pilot.pause()
+    await pilot.pause()
+
+
 SCENES = {
     "palette": palette,
+    "parts": parts,
     "versions": versions,
     "compared": compared,
     "models": models,
