@@ -40,8 +40,8 @@ from .sound_saver import SoundToSave
 if TYPE_CHECKING:
     import numpy as np
 
-TICK = 1 / 20  # seconds between looks at the output
-FIGURES = 5  # ticks between changes of the figures: faster than that nobody reads them
+TICK = 1 / 12  # seconds between looks at the output; each is a picture, and more of them nobody sees
+FIGURES = 3  # ticks between changes of the figures: faster than that nobody reads them
 
 
 class SpeechControl:

@@ -15,6 +15,8 @@ class VisibleLines(LineFilter):
     at its end."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        if all(segment.text.isprintable() for segment in segments):  # nearly always, and quickly known
+            return segments
         shown = [segment if segment.control else Segment(visible(segment.text), segment.style) for segment in segments]
         if all(new.text is old.text for new, old in zip(shown, segments)):
             return segments

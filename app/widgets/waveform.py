@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.message import Message
 from textual.strip import Strip
@@ -47,6 +48,7 @@ class Waveform(Widget):
         self._shown: np.ndarray | None = None
         self._drawn: tuple | None = None
         self._lines: list[str] = []
+        self._styles: dict[str, Style] = {}
 
     # what the owner says
 
@@ -165,8 +167,15 @@ class Waveform(Widget):
             width,
         )
 
-    def _style(self, part: str):
-        return self.get_component_rich_style(f"waveform--{part}")
+    def _style(self, part: str) -> Style:
+        """Kept: finding it costs more than drawing a line with it."""
+        if part not in self._styles:
+            self._styles[part] = self.get_component_rich_style(f"waveform--{part}")
+        return self._styles[part]
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles = {}
 
     def on_click(self, event: events.Click) -> None:
         if self.envelope.samples and self.size.width:
