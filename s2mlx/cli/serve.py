@@ -35,6 +35,8 @@ POST /v1/audio/speech with JSON:
   model             any name; what /v1/models lists is what speaks
   temperature, top_p, top_k, seed, max_frames, min_frames, pause_ms     as the options of s2mlx say; a pause has at
                     most 10000 ms
+  check, takes      check true: a recognizer hears the speech, and passes with wrong words are spoken again, takes times
+                    at most, as by s2mlx say --check; needs pip install "s2mlx[ear]"
 Other fields, instructions among them, are left aside; the header S2mlx-Ignored of the answer names them, S2mlx-Seed
 has the seed.
 WebSocket /v1/audio/speech/stream: the same fields but input, then {"text": ...} in pieces of any size, {"flush": true},

@@ -25,17 +25,18 @@ class MoonshineEar:
     def __init__(self) -> None:
         try:
             import moonshine_voice as library
-        except (ImportError, OSError) as fault:
-            raise EarError(f"moonshine-voice cannot be loaded here: {fault}") from fault
-        folder = os.path.join(str(library.get_assets_path()), "tiny-en")
+
+            folder = os.path.join(str(library.get_assets_path()), "tiny-en")
+        except Exception as fault:  # of its C library's too
+            raise EarError(f"moonshine-voice cannot be loaded here: {fault or type(fault).__name__}") from fault
         if not os.path.exists(os.path.join(folder, "encoder_model.ort")):
             raise EarError(
                 'this moonshine-voice brings no model: pip install "moonshine-voice<=0.1.0", the last that does'
             )
         try:
             self._library = library.Transcriber(model_path=folder, model_arch=library.ModelArch.TINY)
-        except library.MoonshineError as fault:
-            raise EarError(f"moonshine-voice cannot load its model: {fault}") from fault
+        except Exception as fault:
+            raise EarError(f"moonshine-voice cannot load its model: {fault or type(fault).__name__}") from fault
 
     def hear(self, samples: np.ndarray, rate: int, language: str | None = None, twice: bool = False) -> Heard:
         """See `Ear`; the language is always English."""

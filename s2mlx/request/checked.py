@@ -20,7 +20,7 @@ import numpy as np
 from ..networks.generate import Generation
 from ..networks.generate_batch import generate_batch
 from ..results import CANCELLED, AudioChunk, Hearing
-from ..worker import Aside
+from ..worker import POLL, Aside
 from .listener import Judge, Listener
 from .passes import PlannedPass
 from .run import RequestRun
@@ -29,7 +29,6 @@ from .takes import CheckedPass, SpokenTake
 PATIENCE = 5.0  # seconds that the first sound waits for a take and the ear
 RESERVE = 1.0  # seconds of sound that a listener keeps
 MOST_BEGUN = 12  # passes that were begun and are not out: an ear may be slower than the model
-_POLL = 0.005  # seconds
 
 
 class CheckedRun(RequestRun):
@@ -50,7 +49,7 @@ class CheckedRun(RequestRun):
             yield from super().chunks()
             while self._late and self._wanted():
                 yield from self._told_late()
-                time.sleep(_POLL)
+                self._listener.wait(POLL)
         finally:
             self._listener.close()
 
@@ -85,7 +84,7 @@ class CheckedRun(RequestRun):
                 if take.reason == CANCELLED or not self._wanted():
                     yield self._cancelled(planned)
                     return
-                time.sleep(_POLL)
+                self._listener.wait(POLL)
                 self._hurry(one)
             yield from self._going_out(one)
 
@@ -136,7 +135,7 @@ class CheckedRun(RequestRun):
                 if not self._wanted():
                     break
                 yield from self._in_order(line)
-                time.sleep(_POLL)
+                self._listener.wait(POLL)
             if not self._wanted() and (line or known):
                 yield from self._broken_off([*line, *(CheckedPass(planned, 1) for planned in list(known)[:1])])
                 return False

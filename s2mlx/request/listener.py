@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
@@ -23,18 +24,27 @@ class Judge(Protocol):
 class Listener:
     """Hears one take after the other.
 
-    open_judge() is called on the thread, at once: a recognizer takes a moment to load, in which the model speaks. What
-    it or the judge raises is raised by the futures that `hear` returns.
+    open_judge() is called on the thread, once and at once: a recognizer takes a moment to load, in which the model
+    speaks. What it or the judge raises is raised by the futures that `hear` returns.
     """
 
     def __init__(self, open_judge: Callable[[], Judge]):
         self._open, self._closed = open_judge, False
         self._judge: Judge | None = None
+        self._fault: BaseException | None = None  # with which it could not be opened
+        self._news = threading.Event()
         self._thread = ThreadPoolExecutor(1, "s2mlx-ear")
         self._thread.submit(self._ready)
 
     def hear(self, text: str, samples: np.ndarray, rate: int) -> Future[Hearing | None]:
-        return self._thread.submit(self._hear, text, samples, rate)
+        future = self._thread.submit(self._hear, text, samples, rate)
+        future.add_done_callback(lambda _: self._news.set())
+        return future
+
+    def wait(self, seconds: float) -> None:
+        """Until something was heard that nobody has waited for yet, so long at most. By one thread."""
+        self._news.wait(seconds)
+        self._news.clear()
 
     def close(self) -> None:
         """What was not heard yet never is; the recognizer goes as soon as it is done with what it hears now."""
@@ -47,8 +57,14 @@ class Listener:
         return None if self._closed else self._ready()(text, samples, rate)
 
     def _ready(self) -> Judge:
+        if self._fault is not None:
+            raise self._fault
         if self._judge is None:
-            self._judge = self._open()
+            try:
+                self._judge = self._open()
+            except BaseException as fault:
+                self._fault = fault
+                raise
         return self._judge
 
     def _let_go(self) -> None:

@@ -152,7 +152,7 @@ class _Talk:
                 if data:
                     await _send(self._socket.send_bytes(data))
         end = {"seconds": round(tally.seconds, 3), "finish_reason": tally.finish_reason}
-        await self._send_json({"type": "done", **end})
+        await self._send_json({"type": "done", **end, **speech.heard})
 
     async def _hear(self, seconds: float) -> Fields:
         async with asyncio.timeout(seconds):

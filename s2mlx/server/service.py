@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from ..errors import S2Error
+from ..errors import EarError, S2Error
+from ..listen import check_ear
 from ..speech_input import SpeechInput
 from ..synthesizer import Synthesizer
 from ..text import notes
@@ -104,7 +105,7 @@ class Service:
     def wanted(self, body: bytes) -> SpeechRequest:
         """The request in a JSON body. Raises `Refused`."""
         request = parse_speech(body, strict=self._strict)
-        self._note_ignored(request)
+        self._look_at(request)
         for line in notes(request.text, self._tts.config):
             self._note(printable(line))
         return request
@@ -112,10 +113,16 @@ class Service:
     def wanted_of(self, fields: dict[str, Any]) -> SpeechRequest:
         """How to speak a text that comes later, of the fields that say so. Raises `Refused`."""
         request = parse_manner(fields, strict=self._strict)
-        self._note_ignored(request)
+        self._look_at(request)
         return request
 
-    def _note_ignored(self, request: SpeechRequest) -> None:
+    def _look_at(self, request: SpeechRequest) -> None:
+        """Refuse a check where nobody can hear, and note what is left aside."""
+        if request.options.check:
+            try:
+                check_ear(self._tts.ear)
+            except EarError as fault:
+                raise Refused(400, f"check is not possible here: {fault}", param="check") from fault
         for name in request.ignored:
             self._note(f"a client's field {printable(name[:80])!r} means nothing here and was left aside")
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from typing import Any, TypeVar
 
 from ..errors import GenerationError, S2Error, UsageError, VoiceError
-from ..results import CANCELLED, LENGTH, AudioChunk, Stats
+from ..results import CANCELLED, AudioChunk, Stats, Tally
 from ..speech_input import SpeechInput
 from ..synthesizer import Synthesizer
 from ..voices import Voice
@@ -51,7 +51,8 @@ class Speech:
         self._encoder = encoder(request.format, tts.sample_rate)
         self._events, self._log, self._rate = request.events, log, tts.sample_rate
         self.content_type = "text/event-stream" if request.events else self._encoder.content_type
-        self.stats, self._cut, self._cancel = Stats(), False, cancel
+        self._tally, self._cancel = Tally(), cancel
+        self._checked = request.options.check
         self._samples = self._spoken = 0  # the second without pauses
         self._frame_samples, self._began, self._ahead = tts.frame_samples, time.monotonic(), Ahead()
         self._first: AudioChunk | None = None
@@ -66,6 +67,21 @@ class Speech:
                 self._first, self._began = chunk, time.monotonic()
                 return self
         raise Refused(500, "the model ended the speech before its first sound; try another seed, or min_frames 20")
+
+    @property
+    def stats(self) -> Stats:
+        return self._tally.stats
+
+    @property
+    def heard(self) -> dict[str, int]:
+        """Of a request that asks for a check, so far: how many passes were heard, and how many of these were not heard
+        as they are written."""
+        if not self._checked:
+            return {}
+        return {
+            "heard": sum(one.heard is not None for one in self._tally.passes),
+            "wrong": len(self._tally.wrong),
+        }
 
     @property
     def seed(self) -> int:
@@ -108,8 +124,11 @@ class Speech:
                 yield chunk, data
         for data in _slices(await asyncio.to_thread(self._encoder.end)):
             yield None, data
-        if self._cut:
+        if self._tally.cut:
             self._log("the limit of frames, not the model, ended the speech of a request; max_frames raises it")
+        if self._tally.wrong:
+            passes = f"{len(self._tally.wrong)} of {len(self._tally.passes)} passes"
+            self._log(f"{passes} of a request were not heard as they are written")
 
     async def _pieces(self) -> AsyncIterator[bytes]:
         async for _, data in self.parts():
@@ -124,10 +143,9 @@ class Speech:
             yield chunk
 
     def _look_at(self, chunk: AudioChunk) -> None:
-        self.stats = chunk.stats
+        self._tally.add(chunk)
         if chunk.finish_reason == CANCELLED:  # by the end of the engine: who cancels here does not read on
             raise GenerationError("the model was closed")
-        self._cut |= chunk.finish_reason == LENGTH
 
     async def _as_events(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         try:
@@ -137,7 +155,9 @@ class Speech:
             yield _event({"type": "error", **refusal(fault).body()})
             raise
         tokens = {"input_tokens": self.stats.prompt_tokens, "output_tokens": self.stats.frames}
-        yield _event({"type": "speech.audio.done", "usage": {**tokens, "total_tokens": sum(tokens.values())}})
+        yield _event(
+            {"type": "speech.audio.done", "usage": {**tokens, "total_tokens": sum(tokens.values())}, **self.heard}
+        )
 
     def _lead(self) -> float:
         """Seconds of sound ahead of a player that began with the first piece: what it has, and what waits here for it.

@@ -20,6 +20,7 @@ _KNOBS = {
     "speed": ("rate", replace(KNOBS["rate"], name="speed")),
     **{name: (name, KNOBS[name]) for name in ("temperature", "top_p", "top_k", "seed", "max_frames", "min_frames")},
     "pause_ms": ("pause_ms", replace(KNOBS["pause_ms"], most=10_000)),  # a letter may be a paragraph, with a pause
+    **{name: (name, KNOBS[name]) for name in ("check", "takes")},
 }
 _FIELDS = ("model", "input", "voice", "response_format", "stream_format", *_KNOBS)
 Fields = dict[str, Any]
@@ -142,7 +143,11 @@ def _voice(fields: Fields) -> str | None:
 
 def _options(fields: Fields) -> Options:
     try:
-        return Options(**{to: knob.check(fields[name]) for name, (to, knob) in _KNOBS.items() if name in fields})
+        options = Options(**{to: knob.check(fields[name]) for name, (to, knob) in _KNOBS.items() if name in fields})
+        for name, (_, knob) in _KNOBS.items():
+            if name in fields and knob.needs and not getattr(options, knob.needs):
+                raise UsageError(f"{name} means nothing without {knob.needs}")
+        return options
     except UsageError as fault:  # begins with the name
         name = str(fault).partition(" ")[0]
         raise _wrong(name if name in _KNOBS else None, str(fault)) from None

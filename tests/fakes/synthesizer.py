@@ -103,6 +103,7 @@ class FakeSynthesizer:
     spoken: list = field(default_factory=list)  # passes of texts that were being written
     made: int = 0  # frames so far
     closed: bool = False
+    ear: str | None = None
 
     sample_rate, frame_samples, num_codebooks = RATE, FRAME, BOOKS
 

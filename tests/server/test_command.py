@@ -198,7 +198,7 @@ def test_the_bundled_voice_speaks_and_a_signal_ends_it():
 
 
 def described(port):
-    with socket.create_connection(("127.0.0.1", int(port)), 10) as client:
+    with socket.create_connection(("127.0.0.1", int(port)), 60) as client:
         client.sendall(b'{"type": "describe"}\n')
         with client.makefile("rb") as file:
             head = json.loads(file.readline())

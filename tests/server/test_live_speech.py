@@ -16,7 +16,8 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect as open_socket
 
 from s2mlx.errors import ModelError
-from s2mlx.server import live_speech, socket
+from s2mlx.results import Hearing
+from s2mlx.server import live_speech, service, socket
 from s2mlx.server.connection import Clients
 from s2mlx.server.sound import PCM_RATE
 
@@ -105,6 +106,16 @@ def test_sound_comes_before_the_text_is_all_there(server, client):
         talk.say(text="ins.", done=True)
         told, _ = talk.until("done")
         assert spans(told) == [("ins.", [28, 32])]
+
+
+def test_a_check_tells_what_was_heard(server, tts, monkeypatch):
+    monkeypatch.setattr(service, "check_ear", lambda name: None)
+    tts.hearings = [Hearing("Hello.", 1, 0)]
+    with Talk(server) as talk:
+        told, _ = talk.say(text="Hello.", done=True, check=True).until("done")
+        assert (told[-1]["heard"], told[-1]["wrong"]) == (1, 0)
+        told, _ = talk.say(text="Hello.", done=True).until("done")
+        assert "heard" not in told[-1]
 
 
 def test_speeches_follow_each_other(server):

@@ -12,12 +12,13 @@ import pytest
 import soundfile
 
 from s2mlx.audio import pcm16, stream_wav_header
-from s2mlx.errors import GenerationError, ModelError, UsageError
+from s2mlx.errors import EarError, GenerationError, ModelError, UsageError
 from s2mlx.options import Options
-from s2mlx.results import LENGTH
-from s2mlx.server import connection, speech
+from s2mlx.results import LENGTH, Hearing
+from s2mlx.server import connection, service, speech
 
 from ..fakes import FRAME, RATE
+from ..fakes.synthesizer import by_sentence
 
 HELLO = {"input": "Hello.", "response_format": "wav", "voice": "anna"}
 WAV = stream_wav_header(RATE) + pcm16(np.full(4 * FRAME, 0.25, np.float32))
@@ -156,6 +157,35 @@ def test_who_leaves_while_waiting_is_let_go_at_once(tts, server, connect):
     leaving.close()
     until(lambda: server.service.health()["requests"] == 1)
     assert any("left before its first sound" in line for line in server.log_lines) and len(tts.calls) == 1
+
+
+@pytest.fixture
+def hearing(tts, monkeypatch):
+    """A recognizer hears of the first pass what is written, of the second something else."""
+    tts.passes, tts.hearings = by_sentence, [Hearing("One.", 1, 0), Hearing("Who?", 1, 1, right=False, takes=2)]
+    monkeypatch.setattr(service, "check_ear", lambda name: None)
+
+
+def test_a_check_tells_what_was_heard(tts, server, client, hearing):
+    asked = {**HELLO, "input": "One. Two.", "stream_format": "sse"}
+    events = client.post({**asked, "check": True, "takes": 2}).answer().body.decode().split("\n\n")
+    last = json.loads(events[-2].removeprefix("data: "))
+    assert last["type"] == "speech.audio.done" and (last["heard"], last["wrong"]) == (2, 1)
+    assert tts.calls[0].options == Options(check=True, takes=2)
+    until(lambda: any("1 of 2 passes of a request were not heard as they are written" in x for x in server.log_lines))
+    events = client.post(asked).answer().body.decode().split("\n\n")
+    assert not {"heard", "wrong"} & json.loads(events[-2].removeprefix("data: ")).keys()
+
+
+def test_a_check_where_nobody_can_hear(client, tts, monkeypatch):
+    def none(name):
+        raise EarError("no recognizer is installed")
+
+    monkeypatch.setattr(service, "check_ear", none)
+    answer = client.post({**HELLO, "check": True}).answer()
+    assert answer.status == 400 and "no recognizer is installed" in answer.error and not tts.calls
+    assert answer.json["error"]["param"] == "check"
+    assert client.post({**HELLO, "check": False}).answer().body == WAV
 
 
 def test_a_slow_reader_is_let_go(tts, server, connect, monkeypatch):

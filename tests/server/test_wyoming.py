@@ -326,7 +326,11 @@ async def test_who_is_silent_is_let_go(start, monkeypatch):
     monkeypatch.setattr(wyoming, "IDLE_SECONDS", 0.05)
     async with Talk(start(wyoming=True)) as talk:
         assert await talk.read_event() is None
+    monkeypatch.setattr(wyoming, "IDLE_SECONDS", 60)
     async with Talk(start(wyoming=True)) as talk:
+        await talk.say(Ping())
+        await talk.hear(Pong)
+        monkeypatch.setattr(wyoming, "IDLE_SECONDS", 0.05)
         await talk.say(SynthesizeStart())
         assert "in time" in (await talk.error()).text
 
