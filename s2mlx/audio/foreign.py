@@ -14,6 +14,7 @@ from pathlib import Path
 from ..errors import AudioError
 
 TIMEOUT = 120.0  # s; a converter that takes longer on a clip of minutes hangs
+_SLOWEST = 64_000  # bytes a second, speech at its own pace: a tool that is slower hangs
 MAX_OUTPUT = 2 * 1024**3  # bytes of the converted file
 _LOOK = 0.1  # s between two looks at its size
 _HEADER = 4096  # bytes; more than what comes before the samples
@@ -79,10 +80,13 @@ def make_m4a(source: Path, target: Path) -> None:
     else:  # it went meanwhile
         raise AudioError(NO_M4A)
     tool = Path(command[0]).name
+    patience = TIMEOUT + source.stat().st_size / _SLOWEST
     try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True)
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=patience)
     except OSError as error:
         raise AudioError(f"{tool} could not be started to write .m4a: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise AudioError(f"{tool} did not finish writing .m4a in {patience:.0f} s; .mp3 needs no tool") from None
     if done.returncode or not target.exists():
         raise AudioError(f"{tool} cannot write .m4a: {_last_line(done.stderr)}")
 

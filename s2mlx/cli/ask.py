@@ -16,7 +16,7 @@ from ..errors import S2Error, UsageError
 from . import knobs, language, model, paths, references
 from .interrupts import stopped_a_part
 from .parser import Parser, words
-from .terminal import Console, stdin_is_piped, stdout_is_terminal
+from .terminal import Console, stdin_is_piped, stdout_is_terminal, typed
 
 if TYPE_CHECKING:
     from ..language import Answer, Chat
@@ -141,7 +141,7 @@ def _talk(one: _Speaker) -> None:
     with line_history("ask-lines"):
         while True:
             try:
-                line = input("> ")
+                line = typed("> ")
             except EOFError:
                 print()
                 return

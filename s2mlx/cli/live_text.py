@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import S2Error, reason
 from ..text import MarkdownReader
-from .terminal import stdin_is_piped, stdout_is_terminal
+from .terminal import stdin_is_piped, stdout_is_terminal, typed
 
 if TYPE_CHECKING:
     from ..speech_input import SpeechInput
@@ -115,7 +115,7 @@ def _prompt(text: SpeechInput, write: Callable[[str], None]) -> None:
     with line_history("say-lines"):
         while True:
             try:
-                line = input(PROMPT)
+                line = typed(PROMPT)
             except EOFError:
                 print()
                 return None

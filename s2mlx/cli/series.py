@@ -48,7 +48,7 @@ class Series:
         self._progress = RunProgress(args.output, self._run_of(options))
         self._given, self._resumed = bool(voices), args.resume
         self._resumable = not (args.codes or args.raw or args.trim or args.normalize)
-        reached = self._progress.load() if args.resume else None
+        reached = self._progress.load(self._parts) if args.resume else None
         if args.resume and reached is None:
             console.note(f"{args.output}: nothing to go on with, so this begins at the beginning")
         seed = secrets.randbits(32) if options.seed is None else options.seed

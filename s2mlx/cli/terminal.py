@@ -190,11 +190,21 @@ def _edited(text: str) -> str:
         return sys.stdin.readline()
     readline.set_startup_hook(lambda: readline.insert_text(text))
     try:
-        return input("> ")
+        return typed("> ")
     except EOFError:
         return ""
     finally:
         readline.set_startup_hook()
+
+
+def typed(prompt: str) -> str:
+    """A line of the keyboard's. Raises EOFError at its end, `S2Error` for bytes that are not UTF-8."""
+    try:
+        line = input(prompt)
+        line.encode()
+    except UnicodeError as fault:
+        raise S2Error("what was typed is not UTF-8 text; set the terminal and LANG to UTF-8") from fault
+    return line
 
 
 def stdin_is_piped() -> bool:

@@ -100,4 +100,9 @@ def test_m4a_without_a_tool_names_them(tmp_path, monkeypatch):
     fake_tool(tmp_path, "ffmpeg", "echo no encoder >&2; exit 1")
     with pytest.raises(AudioError, match="no encoder"):
         write_audio(tmp_path / "out.m4a", tone(), RATE)
+    fake_tool(tmp_path, "ffmpeg", "exec /bin/sleep 600")
+    monkeypatch.setattr(foreign, "TIMEOUT", 0.0)
+    monkeypatch.setattr(foreign, "_SLOWEST", 2**40)
+    with pytest.raises(AudioError, match="did not finish writing .m4a"):
+        write_audio(tmp_path / "out.m4a", tone(), RATE)
     assert [path.name for path in tmp_path.iterdir()] == ["ffmpeg"]

@@ -151,6 +151,14 @@ def lines(monkeypatch):
     return use
 
 
+@pytest.mark.parametrize("bad", [UnicodeDecodeError("utf-8", b"caf\xe9", 3, 4, "unexpected end"), "caf\udce9"])
+def test_a_line_that_is_no_text_is_one_clear_error(run, tts, writer, lines, player, bad):
+    writer("I am well.")
+    lines(bad)
+    result = run("ask", "Hello?", tty=("stdout", "stderr"))
+    assert result.code == 1 and result.err.count("not UTF-8") == 1 and "Traceback" not in result.err
+
+
 def test_a_conversation(run, tts, writer, lines, player):
     model = writer("I am well.", "You said it.", "Bye.")
     lines("And you?", "", "What did I say?")

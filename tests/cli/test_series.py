@@ -12,6 +12,7 @@ from s2mlx.cli.outputs import AudioFile
 from s2mlx.cli.parts import numbered
 from s2mlx.cli.resume import Reached, RunProgress
 from s2mlx.cli.subtitles import Cue, Subtitles
+from s2mlx.errors import S2Error
 from s2mlx.results import AudioChunk, Stats
 from s2mlx.text import split_text
 from s2mlx.voices import Voice
@@ -198,16 +199,48 @@ def test_a_finished_run_leaves_nothing_behind(run, tts, monkeypatch, tmp_path):
     assert run(*argv).code == 0 and not list(folder.iterdir())
 
 
+PARTS = [(0, 20), (20, 30)]
+KEPT = {"seed": 7, "part": 1, "place": 5, "seconds": 2.5, "cues": [[0, 1, "One."]]}
+
+
 def test_what_is_kept_of_a_run_may_be_damaged(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     progress = RunProgress("out.wav", {"text": 1})
     voice = Voice(np.zeros((10, 4), np.int32), "Words.", 44100, 256)
-    assert progress.load() is None and progress.save(Reached(7, 1, 5, 2.5, [Cue(0, 1, "One.")]), voice)
-    assert progress.load() == Reached(7, 1, 5, 2.5, [Cue(0, 1, "One.")]) and progress.voice() == voice
+    assert progress.load(PARTS) is None and progress.save(Reached(7, 1, 5, 2.5, [Cue(0, 1, "One.")]), voice)
+    assert progress.load(PARTS) == Reached(7, 1, 5, 2.5, [Cue(0, 1, "One.")]) and progress.voice() == voice
     [file] = (tmp_path / "s2mlx" / "unfinished").glob("*.json")
-    for damage in ("", "[]", "{}", '{"run": 1, "seed": 3, "more": 4}', "\x00"):
+    digest = json.loads(file.read_text())["run"]
+    damages = ["", "[]", "{}", '{"run": 1, "seed": 3, "more": 4}', "\x00", "[" * 100_000, "1" * 5000, "null"]
+    for change in (
+        {"seed": "7"}, {"seed": None}, {"seed": -1}, {"seed": 2**64}, {"seed": 7.5}, {"seed": True}, {"more": 1},
+        {"part": -1}, {"part": 3}, {"part": "1"}, {"part": 1.0}, {"part": None}, {"part": False}, {"part": 2},
+        {"place": -5}, {"place": 11}, {"place": 5.0}, {"place": "5"}, {"place": 0}, {"place": [5]},
+        {"seconds": -1}, {"seconds": "2"}, {"seconds": float("nan")}, {"seconds": float("inf")}, {"seconds": 0},
+        {"cues": 5}, {"cues": {}}, {"cues": [5]}, {"cues": [[0, 1]]}, {"cues": [["0", 1, "a"]]}, {"cues": "abc"},
+        {"cues": [[0, 1, 2]]}, {"cues": [[0, float("nan"), "a"]]}, {"seconds": 10**400},
+    ):  # fmt: skip
+        damages.append(json.dumps({**KEPT, **change, "run": digest}))
+    for damage in damages:
         file.write_text(damage)
-        assert progress.load() is None
+        with pytest.raises(S2Error, match="is damaged; to begin anew"):
+            progress.load(PARTS)
+    file.write_text(json.dumps({**KEPT, "run": digest}))
+    assert progress.load(PARTS).seconds == 2.5
+    file.with_suffix(".s2voice").write_bytes(b"no voice")
+    with pytest.raises(S2Error, match="is damaged; to begin anew"):
+        progress.voice()
+
+
+def test_what_was_spoken_is_not_lost_for_a_damaged_note_of_it(run, tts, monkeypatch, tmp_path):
+    argv = ["say", TEXT, "-o", "out.wav", "--split", "paragraph"]
+    assert interrupted(run, tts, monkeypatch, 7, *argv).code == 130
+    first = (tmp_path / "out-001.wav").read_bytes()
+    [file] = (tmp_path / "home" / "state" / "s2mlx" / "unfinished").glob("*.json")
+    file.write_text(file.read_text()[:-9])
+    result = run(*argv, "--resume")
+    assert result.code == 1 and "is damaged; to begin anew" in result.error
+    assert (tmp_path / "out-001.wav").read_bytes() == first
 
 
 def test_the_voice_of_another_run_is_none_of_this_one(tmp_path, monkeypatch):
@@ -217,7 +250,7 @@ def test_the_voice_of_another_run_is_none_of_this_one(tmp_path, monkeypatch):
     mine = RunProgress("out.wav", {"text": 1})
     assert mine.save(Reached(7, 2)) and mine.voice() == voice
     other = RunProgress("out.wav", {"text": 2})
-    assert other.save(Reached(8, 1)) and other.load() == Reached(8, 1) and other.voice() is None
+    assert other.save(Reached(8, 1)) and other.load(PARTS) == Reached(8, 1) and other.voice() is None
 
 
 def test_a_signal_and_another_process_that_goes_on(tmp_path):
