@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mlx.core as mx
 
 from ..config import TransformerConfig
+from ..device import on_gpu
 from ..kernels import convnext as kernel
 from ..layers.cache import WindowCache
-from ..layers.causal_conv import CausalConv, DepthwiseCausalConv, Snake, StreamState, kept, reordered
+from ..layers.causal_conv import CausalConv, DepthwiseCausalConv, Snake, StreamState
 from ..layers.conv_trial import kernels_win
 from ..layers.elementwise import gelu, scaled_residual
+from ..layers.linear import Linear
 from ..layers.matmul import matmul
 from ..layers.scope import Scope
 from ..layers.transformer import Transformer
@@ -40,8 +44,9 @@ class ConvNeXt:
     def __init__(self, scope: Scope):
         self.depthwise = DepthwiseCausalConv(scope.within("dwconv.conv"))
         self.norm_weight, self.norm_bias = scope.array("norm.weight"), scope.array("norm.bias")
-        self.up, self.up_bias = _transposed(kept(scope, "pwconv1.weight")), scope.array("pwconv1.bias")
-        self.down, self.down_bias = _transposed(kept(scope, "pwconv2.weight")), scope.array("pwconv2.bias")
+        kept: Any = _transposed if on_gpu() else Scope.matrix
+        self.up, self.up_bias = kept(scope, "pwconv1.weight"), scope.array("pwconv1.bias")
+        self.down, self.down_bias = kept(scope, "pwconv2.weight"), scope.array("pwconv2.bias")
         self.gamma = scope.array("gamma")
         self.fused = None
         if kernels_win():
@@ -65,8 +70,8 @@ class ConvNeXt:
             y, state.tails[name] = kernel.convnext(x, past, self.fused, NORM_EPS)
             return y
         y = mx.fast.layer_norm(self.depthwise(x, state), self.norm_weight, self.norm_bias, NORM_EPS)
-        y = gelu(matmul(y, self.up.astype(y.dtype)) + self.up_bias)
-        return scaled_residual(x, matmul(y, self.down.astype(y.dtype)) + self.down_bias, self.gamma)
+        y = gelu(_times(y, self.up) + self.up_bias)
+        return scaled_residual(x, _times(y, self.down) + self.down_bias, self.gamma)
 
 
 class WindowTransformer:
@@ -85,8 +90,12 @@ class WindowTransformer:
         return mx.fast.rms_norm(self.stack(x, 1, cache), self.norm, self.config.norm_eps)
 
 
-def _transposed(weight: mx.array) -> mx.array:
-    """[out, in] -> [in, out], laid out so."""
-    weight = reordered(weight, (1, 0))
+def _transposed(scope: Scope, name: str) -> mx.array:
+    """A matrix [out, in] of the file's own float type as [in, out], laid out so: for a GPU."""
+    weight = mx.contiguous(scope.floats(name).T)
     mx.eval(weight)
     return weight
+
+
+def _times(x: mx.array, w: mx.array | Linear) -> mx.array:
+    return w(x) if isinstance(w, Linear) else matmul(x, w.astype(x.dtype))

@@ -13,20 +13,19 @@ kernel does all of it in one launch.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import mlx.core as mx
 import numpy as np
 
 from ..device import on_gpu
 from ..kernels import conv as kernel
-from ..weights import cores
+from ..weights.tensor import Tensor
 from .cache import WindowCache
 from .conv_trial import kernels_win
 from .elementwise import snake as snake_function
-from .matmul import host_blas, matmul
+from .matmul import host_blas, matmul, share_parts
 from .scope import Scope
-
-_STRIPE = 64  # columns of a weight that one thread writes at a time: few enough for what it reads to stay in the cache
 
 
 @dataclass
@@ -59,14 +58,18 @@ class CausalConv:
     def __init__(self, scope: Scope, stride: int = 1, dilation: int = 1):
         self.name, self.stride, self.dilation = scope.prefix, stride, dilation
         self.fused = stride == 1 and kernels_win()
-        weight = kept(scope, "weight")
-        self.bias = _bias(scope, weight.shape[0])
-        self.kernel = weight.shape[2]
+        weight = _taken(scope)
+        out, inner, self.kernel = weight.shape
+        self.bias = _bias(scope, out)
         self.reach = (self.kernel - 1) * dilation + 1  # input rows that one output row sees
         # MLX's own convolution, on a GPU, wants [out, k, in]; a sum of taps and our kernel [k, in, out]
         self.by_mlx = on_gpu() and not self.fused
-        self.weight = reordered(weight, (0, 2, 1) if self.by_mlx else (2, 1, 0))
-        mx.eval(self.weight, self.bias)
+        self.weight: Any  # mx.array, or where NumPy multiplies its own
+        if isinstance(weight, mx.array):
+            self.weight = mx.contiguous(weight.transpose((0, 2, 1) if self.by_mlx else (2, 1, 0)))
+        else:
+            self.weight = _host(weight.arranged((self.kernel, inner, out), 2, lambda w: w.transpose(2, 1, 0)))
+        mx.eval(*_of_mlx(self.weight, self.bias))
 
     def __call__(
         self,
@@ -110,7 +113,7 @@ class CausalConv:
         ]
         if host_blas():
             return _sum_of_taps_host(x, self.weight, taps)
-        first, *others = (x[tap] @ w for tap, w in zip(taps, self.weight))
+        first, *others = (x[tap] @ mx.array(w) for tap, w in zip(taps, self.weight))
         return sum(others, first)
 
 
@@ -124,16 +127,25 @@ class CausalTransposedConv:
     def __init__(self, scope: Scope, stride: int):
         self.name, self.stride = scope.prefix, stride
         self.fused = kernels_win()
-        weight = kept(scope, "weight")
-        bias = _bias(scope, weight.shape[1])
-        self.out = weight.shape[1]
+        weight = _taken(scope)
+        inner, self.out, size = weight.shape
+        self.taps, bias = -(-size // stride), _bias(scope, self.out)
         # [taps, in, stride * out], the newest input's tap last
-        self.weight, self.bias = kernel.transposed_weights(reordered(weight, (2, 0, 1)), bias, stride)
-        self.taps = self.weight.shape[0]
-        if not self.fused:  # one product over the inputs side by side
-            self.weight = self.weight.reshape(-1, stride * self.out)
-        self.weight = mx.contiguous(self.weight)
-        mx.eval(self.weight, self.bias)
+        self.weight: Any  # mx.array, or where NumPy multiplies its own
+        if isinstance(weight, mx.array):
+            plain, self.bias = kernel.transposed_weights(weight.transpose(2, 0, 1), bias, stride)
+            # without kernels one product over the inputs side by side
+            self.weight = mx.contiguous(plain if self.fused else plain.reshape(-1, stride * self.out))
+        else:
+            more = (0, 0), (0, 0), (0, self.taps * stride - size)
+
+            def turn(w: np.ndarray) -> np.ndarray:
+                w = np.pad(w, more) if more[2][1] else w
+                return w.reshape(len(w), self.out, self.taps, stride)[:, :, ::-1].transpose(2, 0, 3, 1)
+
+            laid = weight.arranged((self.taps, inner, stride, self.out), 1, turn)
+            self.weight, self.bias = _host(laid.reshape(-1, stride * self.out)), mx.tile(bias, stride)
+        mx.eval(*_of_mlx(self.weight, self.bias))
 
     def __call__(self, x: mx.array, state: StreamState, *, snake: Snake | None = None) -> mx.array:
         """x [T, in] -> conv(snake(x)) [T * stride, out]."""
@@ -149,7 +161,8 @@ class CausalTransposedConv:
             return y
         x = _with_past(x if snake is None else snake(x), self.taps - 1, self.name, state)
         window = mx.concatenate([x[i : i + length] for i in range(self.taps)], axis=1)
-        return (matmul(window, self.weight.astype(x.dtype)) + self.bias).reshape(length * self.stride, self.out)
+        weight = self.weight.astype(x.dtype) if isinstance(self.weight, mx.array) else self.weight
+        return (matmul(window, weight) + self.bias).reshape(length * self.stride, self.out)
 
 
 class DepthwiseCausalConv:
@@ -167,21 +180,20 @@ class DepthwiseCausalConv:
         return sum(x[k : k + length] * self.weight[k] for k in range(kernel)) + self.bias
 
 
-def kept(scope: Scope, name: str) -> mx.array:
-    """A large weight as it stays in memory. On a GPU in the file's own float type, which our kernels read and which is
-    cast for MLX's products as it is used: float32 would take more memory than the file has bytes."""
-    return scope.floats(name) if on_gpu() else scope.array(name)
+def _taken(scope: Scope) -> mx.array | Tensor:
+    """A large weight. On a GPU in the file's own float type, which our kernels read and which is cast for MLX's
+    products as it is used: float32 would take more memory than the file has bytes. On the CPU as the file has it, to be
+    laid out."""
+    return scope.floats("weight") if on_gpu() else scope.tensor("weight")
 
 
-def reordered(weight: mx.array, axes: tuple[int, ...]) -> mx.array:
-    """A weight with its axes in another order, contiguous. On the CPU all cores write it."""
-    if on_gpu() or weight.dtype != mx.float32:
-        return mx.contiguous(weight.transpose(axes))
-    seen = np.asarray(weight).transpose(axes)
-    result = np.empty(seen.shape, np.float32)
-    parts = [slice(at, at + _STRIPE) for at in range(0, seen.shape[-1], _STRIPE)]
-    cores.share(lambda part: np.copyto(result[..., part], seen[..., part]), parts)
-    return mx.array(result)
+def _host(weight: np.ndarray) -> np.ndarray | mx.array:
+    """As it is multiplied on the CPU: where NumPy does that MLX gets no copy of its own."""
+    return weight if host_blas() else mx.array(weight)
+
+
+def _of_mlx(*arrays: np.ndarray | mx.array) -> list[mx.array]:
+    return [a for a in arrays if isinstance(a, mx.array)]
 
 
 def _bias(scope: Scope, channels: int) -> mx.array:
@@ -198,9 +210,15 @@ def _with_past(x: mx.array, rows: int, name: str, state: StreamState) -> mx.arra
     return x
 
 
-def _sum_of_taps_host(x: mx.array, weight: mx.array, taps: list[slice]) -> mx.array:
-    rows, taken = np.asarray(x), np.asarray(weight)
-    y = rows[taps[0]] @ taken[0]
-    for tap, w in zip(taps[1:], taken[1:]):
-        y += rows[tap] @ w
+def _sum_of_taps_host(x: mx.array, weight: mx.array | np.ndarray, taps: list[slice]) -> mx.array:
+    seen, taken = np.asarray(x), np.asarray(weight)
+    inputs = [seen[tap] for tap in taps]
+    y = np.empty((len(inputs[0]), taken.shape[2]), np.float32)
+
+    def work(rows: slice, columns: slice) -> None:
+        np.matmul(inputs[0][rows], taken[0][:, columns], out=y[rows, columns])
+        for tap, w in zip(inputs[1:], taken[1:]):
+            y[rows, columns] += tap[rows] @ w[:, columns]
+
+    share_parts(work, *y.shape, taken.shape[0] * taken.shape[1])
     return mx.array(y)

@@ -230,6 +230,29 @@ class Blocks:
         return type(self)(mx.concatenate([self.data, *(o.data for o in others)]), self.kind)
 
 
+@dataclass(frozen=True)
+class Table(Blocks):
+    """As `Blocks`, where they lie in the mapped file: for the CPU, which needs a few rows of them."""
+
+    data: np.ndarray  # type: ignore[assignment]  # which stands for the same bytes
+
+    def matmul(self, x):
+        return self.select(slice(None)).matmul(x)
+
+    def rows(self, ids):
+        """Rows that do not exist are the nearest that do."""
+        chosen = np.take(self.data, np.asarray(ids).reshape(-1), axis=0, mode="clip")
+        return decode(mx.array(chosen), self.kind).reshape(*ids.shape, -1)
+
+    def select(self, index):
+        return Blocks(mx.array(self.data[index if isinstance(index, slice) else np.asarray(index)]), self.kind)
+
+    def join(self, others):
+        if any(o.kind != self.kind for o in others):
+            return None
+        return Table(np.concatenate([self.data, *(o.data for o in others)]), self.kind)
+
+
 class RawBlocks(Blocks):
     """Blocks, or floats, that the Metal kernels multiply as they lie in the file."""
 

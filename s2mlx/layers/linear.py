@@ -12,7 +12,7 @@ from gguf.constants import GGMLQuantizationType
 from ..kernels.blocks import readable
 from ..weights import affine, compiled
 from ..weights.tensor import Storage
-from .forms import Affine, Blocks, Compiled, Dense, Float, Host, Parts, RawBlocks
+from .forms import Affine, Blocks, Compiled, Dense, Float, Host, Parts, RawBlocks, Table
 from .matmul import WORTH_IT, host_blas
 
 
@@ -88,6 +88,8 @@ def _form(tensor):
         return Host((tensor.opened(),)) if _for_host(tensor.elements) else Dense(tensor.transposed())
     if storage is Storage.RAW and readable(tensor.data.shape[1], kind):
         return RawBlocks(tensor.raw(), kind)
+    if storage is Storage.TABLE and host_blas():
+        return Table(tensor.data, kind)
     if kind in _FLOATS:
         return Float(tensor.raw().view(_FLOATS[kind]))
     if storage is Storage.TABLE or kind not in affine.KINDS:

@@ -13,7 +13,6 @@ do not depend on the number of threads, so neither do the sums. What `weights.co
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
@@ -22,7 +21,6 @@ import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..weights import compiled, cores
-from ..weights.block_formats import columns
 
 # Below this many multiply-adds the detour (~20 us) costs more than it saves.
 WORTH_IT = 200_000
@@ -51,13 +49,26 @@ def _one_thread_each() -> bool:
     return True
 
 
-def matmul(x: mx.array, w: mx.array) -> mx.array:
+def matmul(x: mx.array, w: mx.array | np.ndarray) -> mx.array:
     """x [..., in] @ w [in, out] -> [..., out], float32."""
     rows = x.size // x.shape[-1]
     if rows * w.size < WORTH_IT or not host_blas():
-        return x @ w
-    flat = np.asarray(x).reshape(rows, x.shape[-1])
-    return mx.array(flat @ np.asarray(w)).reshape(*x.shape[:-1], w.shape[-1])
+        return x @ mx.array(w)
+    flat, taken = np.asarray(x).reshape(rows, x.shape[-1]), np.asarray(w)
+    y = np.empty((rows, taken.shape[1]), np.float32)
+    share_parts(lambda some, of: np.matmul(flat[some], taken[:, of], out=y[some, of]), *y.shape, taken.shape[0])
+    return mx.array(y).reshape(*x.shape[:-1], taken.shape[1])
+
+
+def share_parts(work: Callable[[slice, slice], object], rows: int, columns: int, depth: int) -> None:
+    """work(rows, columns) for all parts of a result [rows, columns] by all cores, each number of it a sum of `depth`
+    products: by rows where there are many, by columns where there are few."""
+    share = cores.share if rows * columns * depth >= WORTH_SHARING else cores.alone
+    by_rows = rows >= _PIECES * _STEP
+    length = rows if by_rows else columns
+    step = -(-length // (_PIECES * _STEP)) * _STEP
+    parts = [slice(at, min(at + step, length)) for at in range(0, length, step)]
+    share(lambda part: work(part, slice(None)) if by_rows else work(slice(None), part), parts)
 
 
 def host_product(x: mx.array, matrices: Sequence[np.ndarray]) -> mx.array:
@@ -84,7 +95,9 @@ def blocks_product(x: mx.array, matrices: Sequence[tuple[np.ndarray, GGMLQuantiz
 
     def many(across: np.ndarray, i: int, rows: slice, y: np.ndarray) -> None:
         data, kind = matrices[i]
-        np.matmul(_opened(data[rows], kind), across, out=y)
+        opened = cores.room(len(y), len(across))
+        compiled.open_rows(data[rows], kind, opened)
+        np.matmul(opened, across, out=y)
 
     return _shared(x, [len(data) for data, _ in matrices], _FEW, vectors, many, _OPENED)
 
@@ -99,39 +112,26 @@ def _shared(x: mx.array, lengths: list[int], most: int, vectors: _Piece, many: _
     many(x.T [in, n], i, rows, y [those rows, n]) by more; then a piece has at most so many `weights`, if given."""
     width, out = x.shape[-1], sum(lengths)
     flat = np.asarray(x.astype(mx.float32)).reshape(-1, width)
-    share = cores.share if len(flat) * width * out >= WORTH_SHARING else cores.alone
+    shared = len(flat) * width * out >= WORTH_SHARING
+    share, pieces = (cores.share, _PIECES) if shared else (cores.alone, 1)
     if len(flat) <= most:
         y = np.empty((len(flat), out), np.float32)
-        share(lambda p: vectors(flat, p[0], p[1], y[:, p[2]]), _pieces(lengths, None))
+        share(lambda p: vectors(flat, p[0], p[1], y[:, p[2]]), _pieces(lengths, pieces, None))
     else:
         across, turned = np.ascontiguousarray(flat.T), np.empty((out, len(flat)), np.float32)
         step = None if weights is None else max(weights // width // _STEP, 1) * _STEP
-        share(lambda p: many(across, p[0], p[1], turned[p[2]]), _pieces(lengths, step))
+        share(lambda p: many(across, p[0], p[1], turned[p[2]]), _pieces(lengths, pieces, step))
         y = np.ascontiguousarray(turned.T)
     return mx.array(y).reshape(*x.shape[:-1], out)
 
 
-def _pieces(lengths: list[int], most: int | None) -> Iterator[tuple[int, slice, slice]]:
+def _pieces(lengths: list[int], count: int, most: int | None) -> Iterator[tuple[int, slice, slice]]:
     """(a matrix, some of its rows, the rows of the result that they make)."""
     at = 0
     for i, length in enumerate(lengths):
-        step = -(-length // (_PIECES * _STEP)) * _STEP
+        step = -(-length // (count * _STEP)) * _STEP
         step = step if most is None else min(step, most)
         for begin in range(0, length, step):
             end = min(begin + step, length)
             yield i, slice(begin, end), slice(at + begin, at + end)
         at += length
-
-
-_rooms = threading.local()
-
-
-def _opened(data: np.ndarray, kind: GGMLQuantizationType) -> np.ndarray:
-    """Rows in float32, in memory that this thread has for it: good until it opens others."""
-    shape = len(data), columns(data.shape[1], kind)
-    room = getattr(_rooms, "floats", None)
-    if room is None or len(room) < shape[0] * shape[1]:
-        room = _rooms.floats = np.empty(max(shape[0] * shape[1], _OPENED), np.float32)
-    room = room[: shape[0] * shape[1]].reshape(shape)
-    compiled.open_rows(data, kind, room)
-    return room

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import mlx.core as mx
 from gguf.constants import GGMLQuantizationType
 
-from ..weights.tensor import Tensor
+from ..weights.tensor import Storage, Tensor
 from .linear import Linear
 
 _HALF = {GGMLQuantizationType.F16: mx.float16, GGMLQuantizationType.BF16: mx.bfloat16}
@@ -28,6 +29,10 @@ class Scope:
         """A small tensor as float32, in the shape of the file."""
         return self._take(name).dense()
 
+    def tensor(self, name: str) -> Tensor:
+        """As the file has it, for who lays it out in a way of its own."""
+        return self._take(name)
+
     def floats(self, name: str):
         """`array` in the file's own float type: half the memory for who can read it."""
         tensor = self._take(name)
@@ -42,6 +47,10 @@ class Scope:
         """A matrix [out, in] in whatever form its type and the backend want, with its bias if the file has one."""
         bias = self._take(f"{name}.bias") if self.has(f"{name}.bias") else None
         return Linear(self._take(f"{name}.weight"), bias)
+
+    def matrix(self, name: str) -> Linear:
+        """A matrix [out, in] that files keep as floats, in the form that the CPU multiplies fastest."""
+        return Linear(replace(self._take(name), storage=Storage.COMPILED))
 
     def _take(self, name: str) -> Tensor:
         tensor = self.tensors[self._full(name)]

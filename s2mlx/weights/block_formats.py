@@ -49,6 +49,13 @@ def decode(data: mx.array, kind: GGMLQuantizationType) -> mx.array:
 
 def decode_host(data: np.ndarray, kind: GGMLQuantizationType, out: np.ndarray) -> None:
     """As `decode`, from and into NumPy's memory; any thread may call it."""
+    if kind in FLOATS:
+        if kind is _T.BF16:
+            out.view(np.uint32)[...] = data.view(np.uint16)
+            np.left_shift(out.view(np.uint32), 16, out=out.view(np.uint32))
+        else:
+            np.copyto(out, data.view(np.float16 if kind is _T.F16 else np.float32))
+        return
     if kind is _T.Q8_0:  # a byte a weight: NumPy needs no steps between, and takes half of MLX's time
         blocks = data.reshape(-1, GGML_QUANT_SIZES[kind][1])
         values = out.reshape(len(blocks), -1)

@@ -7,11 +7,14 @@ do; those of OpenBLAS spin, which on a machine that does anything else costs mor
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import TypeVar
+
+import numpy as np
 
 from ..errors import UsageError
 
@@ -72,6 +75,18 @@ def alone(work: Callable[[_Part], object], parts: Iterable[_Part]) -> None:
     """As `share`, by the caller: for what is done before others are awake."""
     for part in parts:
         work(part)
+
+
+_kept = threading.local()
+
+
+def room(rows: int, columns: int) -> np.ndarray:
+    """float32 [rows, columns], not filled: memory that this thread has for what passes through it, good until it asks
+    again."""
+    floats = getattr(_kept, "floats", None)
+    if floats is None or len(floats) < rows * columns:
+        floats = _kept.floats = np.empty(rows * columns, np.float32)
+    return floats[: rows * columns].reshape(rows, columns)
 
 
 @cache

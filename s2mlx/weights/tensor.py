@@ -13,8 +13,8 @@ import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..device import on_gpu
-from . import cores
-from .block_formats import decode, decode_host
+from . import compiled, cores
+from .block_formats import FLOATS, decode, decode_host
 from .mapped import Rows, TensorBytes
 
 # Weights decoded at a time: bounds what loading takes beyond its result (about 12 bytes each).
@@ -88,7 +88,7 @@ class Tensor:
         result = _room(len(data), self.shape[-1])
 
         def fill(part: slice) -> None:
-            decode_host(data[part], kind, result[part])
+            _open(data[part], kind, result[part])
 
         step = max(_SHARE // self.shape[-1], 1)
         parts = [slice(at, at + step) for at in range(0, len(data), step)]
@@ -97,6 +97,25 @@ class Tensor:
         else:  # made by MLX as they are asked for
             for part in parts:
                 fill(part)
+        self.region.release()
+        return result
+
+    def arranged(self, shape: tuple[int, ...], axis: int, turn: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """The exact values in another order, NumPy's float32 of `shape`, made by all cores.
+
+        turn(some of it, [n, *self.shape[1:]]) is the part of the result that has those n along `axis`."""
+        first, width = self.shape[0], self.elements // self.shape[0]
+        data, result = self.region.rows(first), _room(1, math.prod(shape)).reshape(shape)
+        step = max(_SHARE // width, 16)
+
+        def write(part: slice) -> None:
+            given = data[part]
+            floats = cores.room(len(given), width)
+            _open(given, self.type, floats)
+            np.copyto(result[(slice(None),) * axis + (part,)], turn(floats.reshape(-1, *self.shape[1:])))
+
+        parts = [slice(at, at + step) for at in range(0, first, step)]
+        (cores.share if isinstance(data, np.ndarray) else cores.alone)(write, parts)
         self.region.release()
         return result
 
@@ -141,6 +160,16 @@ class Tensor:
         array = mx.array(self.data)
         self.region.release()
         return array
+
+
+def _open(data: np.ndarray, kind: GGMLQuantizationType, out: np.ndarray) -> None:
+    """The exact values of rows, in the quickest way there is."""
+    if kind in FLOATS and out.size % 16 == 0:  # rows may be as short as a kernel
+        data, out = data.reshape(1, -1), out.reshape(1, -1)
+    if compiled.reads(kind, data.shape[1]):
+        compiled.open_rows(data, kind, out)
+    else:
+        decode_host(data, kind, out)
 
 
 def _room(rows: int, columns: int) -> np.ndarray:

@@ -21,6 +21,7 @@ def on_gpu(request):
         mock.patch("s2mlx.layers.causal_conv.kernels_win", wins),
         mock.patch("s2mlx.codec.units.kernels_win", wins),
         mock.patch("s2mlx.layers.causal_conv.on_gpu", lambda: True),
+        mock.patch("s2mlx.codec.units.on_gpu", lambda: True),
         open_checkpoint(goldens.path("tiny-q4_k_m.gguf")) as checkpoint,
     ):
         codec = Codec(Scope(checkpoint.tensors).within("c"), checkpoint.config.codec)

@@ -177,3 +177,25 @@ def test_blocks_are_multiplied_where_they_lie_by_all_cores(make, kind, monkeypat
     assert all(np.array_equal(a, b) for other in answers[1:] for a, b in zip(answers[0], other))
     table = Linear(tensors[0])
     assert np.array_equal(np.array(table.rows(mx.array([-1, 700]))), w[[0, 699]])  # nothing beside the table is read
+
+
+@pytest.mark.parametrize("kind", [T.Q6_K, T.F16], ids=lambda k: k.name)
+def test_tables_stay_in_the_file(make, kind):
+    tensor = make(kind, Storage.TABLE)
+    table = Linear(tensor)
+    assert np.shares_memory(table.form.data, tensor.region.file.bytes)
+    ids = mx.array([[-1, OUT], [3, 3]])
+    assert np.array_equal(np.array(table.rows(ids)), weights(tensor)[[[0, OUT - 1], [3, 3]]])
+
+
+def test_products_of_floats_are_shared_by_the_cores(monkeypatch):
+    """With few rows and with many: the same numbers whoever computes them."""
+    monkeypatch.setattr(matmul_module, "WORTH_SHARING", 1)
+    w = random(300, 710, seed=1)
+    for rows in (1, 3, 700):
+        x, answers = random(rows, 300), []
+        for threads in ("1", "2", "3"):
+            monkeypatch.setenv("S2MLX_HOST_BLAS", threads)
+            answers.append(np.array(matmul_module.matmul(x, w)))
+        assert np.abs(answers[0] - np.array(x) @ np.array(w)).max() < 1e-4
+        assert all(np.array_equal(answers[0], other) for other in answers[1:])
