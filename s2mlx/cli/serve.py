@@ -88,6 +88,12 @@ def configure(parser: Parser) -> None:
         help="speak Wyoming too, for Home Assistant (10200 is usual, 0 takes a free port), at --host or at ADDRESS; "
         'needs pip install "s2mlx[wyoming]"',
     )
+    parser.option(
+        "--zeroconf",
+        action="store_true",
+        only=(lambda args: args.wyoming is not None, "is of --wyoming"),
+        help="tell the network of --wyoming, so that Home Assistant offers it by itself",
+    )
     model.add_options(parser, prefix_cache=True)
     references.add_one_voice(parser, "who speaks for clients that name no voice, or one of OpenAI's")
     model.add_manners(parser)
@@ -102,9 +108,11 @@ def run(args: argparse.Namespace, console: Console) -> int:
     key, origins, wyoming = _key(args.api_key), _origins(args.cors or []), args.wyoming
     log, fault = _reporters(console, args.debug)
     if wyoming is not None:
-        _need_wyoming()
+        _need_wyoming("wyoming", "--wyoming")
+        if args.zeroconf:
+            _need_wyoming("zeroconf", "--zeroconf")
         named, wyoming = wyoming[0] is not None, (wyoming[0] or args.host, wyoming[1])
-    server = Server(args.host, args.port, wyoming=wyoming, demo=args.demo, log=log, fault=fault)
+    server = Server(args.host, args.port, wyoming=wyoming, announce=args.zeroconf, demo=args.demo, log=log, fault=fault)
     try:
         if server.wyoming is not None and key and not (named or server.wyoming.only_here):
             raise UsageError(
@@ -112,6 +120,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
                 f"--api-key, name the address, --wyoming {_spelled(args.host)}:{wyoming[1]}; for this machine alone, "
                 f"--wyoming 127.0.0.1:{wyoming[1]}"
             )
+        if args.zeroconf and server.wyoming is not None and server.wyoming.only_here:
+            raise UsageError("--zeroconf tells the network where nobody else gets in: give --wyoming 0.0.0.0:10200")
         library = VoiceLibrary()
         voice, clip = _default_voice(library, references.one_voice(args))
         with model.open_model(args, console) as tts:
@@ -202,9 +212,9 @@ def _origins(given: list[str]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _need_wyoming() -> None:
-    if importlib.util.find_spec("wyoming") is None:
-        raise UsageError('--wyoming needs the package wyoming: pip install "s2mlx[wyoming]"')
+def _need_wyoming(package: str, option: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        raise UsageError(f'{option} needs the package {package}: pip install "s2mlx[wyoming]"')
 
 
 def _wyoming(word: str) -> tuple[str | None, int]:

@@ -21,6 +21,7 @@ from .service import Service
 from .socket import SOCKET_BYTES, Socket
 
 if TYPE_CHECKING:
+    from .announced import Announced
     from .wyoming import Wyoming
 
 MOST_CONNECTIONS = 2000
@@ -33,7 +34,8 @@ _JOIN_SECONDS = 0.3  # for the engine to end the frame it is at
 class Server:
     """Takes its addresses when it is made, and lets clients in from `start` until `stop`, both called by any thread.
 
-    host, port: where; port 0 takes a free one. wyoming: host and port where it speaks Wyoming too.
+    host, port: where; port 0 takes a free one. wyoming: host and port where it speaks Wyoming too. announce: the
+    network is told of that.
     demo: with a page at / to try it. log(text) hears of
     requests, fault(exception) of faults of ours. Raises `S2Error` when an address cannot be had.
 
@@ -46,11 +48,12 @@ class Server:
         port: int,
         *,
         wyoming: tuple[str, int] | None = None,
+        announce: bool = False,
         demo: bool = False,
         log: Callable[[str], None] = lambda text: None,
         fault: Callable[[BaseException], None] = lambda fault: None,
     ):
-        self.log, self.fault, self._demo = log, fault, demo
+        self.log, self.fault, self._demo, self._announce = log, fault, demo, announce
         self._door = Door(host, port)
         try:
             self.wyoming = None if wyoming is None else Door(*wyoming, option="--wyoming")
@@ -95,6 +98,11 @@ class Server:
 
             self._uvicorn.beside = Wyoming(service, self.log, self.fault)
             self.wyoming.listen()
+            if self._announce:
+                from .announced import Announced
+
+                hosts = [one.getsockname()[0] for one in self.wyoming.sockets]
+                self._uvicorn.announced = Announced(hosts, self.wyoming.address[1], self.log)
         self._thread = threading.Thread(target=self._run, name="s2mlx-server", daemon=True)
         self._thread.start()
 
@@ -125,6 +133,8 @@ class Server:
         asyncio.get_running_loop().set_exception_handler(self._hear)
         if self.wyoming is not None and self._uvicorn.beside is not None:
             await self._uvicorn.beside.start(self.wyoming.sockets)
+        if self._uvicorn.announced is not None:
+            self._uvicorn.announced.start()
         await self._uvicorn.serve(self._door.sockets)
 
     def _hear(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
@@ -136,11 +146,14 @@ class _Uvicorn(uvicorn.Server):
     """With the server for Wyoming `beside` it, which ends when it does."""
 
     beside: Wyoming | None = None
+    announced: Announced | None = None
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         ends = [super().shutdown(sockets)]
         if self.beside is not None:
             ends.append(self.beside.stop())
+        if self.announced is not None:
+            ends.append(self.announced.stop())
         await asyncio.gather(*ends)
 
 

@@ -29,14 +29,14 @@ def library(tmp_path, monkeypatch):
 
 @pytest.fixture
 def start(tts, library):
-    """start(key=..., origins=..., wyoming=..., demo=..., **options of Service) -> a running Server with its
-    `service`, and lists of what it told: `log_lines` and `faults`."""
+    """start(key=..., origins=..., wyoming=..., announce=..., demo=..., **options of Service) -> a running Server with
+    its `service`, and lists of what it told: `log_lines` and `faults`."""
     running = []
 
-    def start(key=None, origins=(), wyoming=False, demo=False, **options):
+    def start(key=None, origins=(), wyoming=False, announce=False, demo=False, **options):
         log, faults = [], []
         also = ("127.0.0.1", 0) if wyoming else None
-        server = Server("127.0.0.1", 0, wyoming=also, demo=demo, log=log.append, fault=faults.append)
+        server = Server("127.0.0.1", 0, wyoming=also, announce=announce, demo=demo, log=log.append, fault=faults.append)
         server.log_lines, server.faults = log, faults
         server.service = Service(tts, "fake", also=("Fake S2",), library=library, log=log.append, **options)
         server.start(server.service, Access(key, origins))

@@ -80,6 +80,14 @@ def test_wyoming_needs_its_package(run, monkeypatch):
     assert result.code == 2 and 'pip install "s2mlx[wyoming]"' in result.error and "\n" not in result.error
 
 
+def test_what_the_network_is_told_must_be_within_its_reach(run):
+    pytest.importorskip("wyoming", reason="needs wyoming: pip install 's2mlx[wyoming]'")
+    pytest.importorskip("zeroconf", reason="needs zeroconf: pip install 's2mlx[wyoming]'")
+    result = run("serve", "--port", "0", "--wyoming", "0", "--zeroconf")
+    assert result.code == 2 and "--wyoming 0.0.0.0:10200" in result.error
+    assert run("serve", "--port", "0", "--zeroconf").code == 2
+
+
 def test_a_key_leaves_no_other_door_open(run, monkeypatch):
     """Wyoming knows none: it lets others in where that is said of itself only."""
     pytest.importorskip("wyoming")
