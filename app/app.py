@@ -243,10 +243,18 @@ class S2App(App[int]):
 
     def remember(self, audio: SpokenAudio) -> None:
         """Put an utterance into the history."""
-        if not audio.samples or not len(audio.whole()):
-            return
+        if audio.samples and len(audio.whole()):
+            entry = self.entry_of(audio)
+            self.jobs.start(
+                "remember",
+                lambda job: self.history.add(entry, audio.whole(), audio.rate),
+                done=lambda _: self.remembered(),
+            )
+
+    def entry_of(self, audio: SpokenAudio) -> HistoryEntry:
+        """An utterance as the history has it."""
         script, stats, settings, engine = audio.script, audio.stats, self.settings, self.loader.engine
-        entry = HistoryEntry(
+        return HistoryEntry(
             script.text,
             script.names,
             stats.seed,
@@ -262,13 +270,8 @@ class S2App(App[int]):
             stats.first_audio,
             audio.finish_reason,
         )
-        self.jobs.start(
-            "remember",
-            lambda job: self.history.add(entry, audio.whole(), audio.rate),
-            done=lambda _: self._remembered(),
-        )
 
-    def _remembered(self) -> None:
+    def remembered(self) -> None:
         self.tell_of_damage()
         self.main.side.reload()
 

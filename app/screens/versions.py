@@ -1,9 +1,10 @@
-"""One text spoken several times, each with another seed: heard one by one, the best starred, saved, spoken again."""
+"""One text spoken several times in one batch, each with another seed: heard one by one, the best starred, saved, spoken
+again. They are kept in the history, and found there when the same text is asked for again."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+import secrets
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -12,13 +13,12 @@ from textual.binding import Binding
 from textual.timer import Timer
 from textual.widgets import Label, Static
 
-from s2mlx.results import ended_at_once, worst
+from s2mlx.results import ended_at_once
 
 from ..engine.levels import matched
 from ..jobs import Job, JobCancelled
 from ..speaking.audible import Replay
-from ..speaking.live_utterance import AMPLE
-from ..speaking.spoken_audio import Script, SpokenAudio, Within
+from ..speaking.spoken_audio import Script, Within
 from ..speaking.text_parts import with_speaker
 from ..widgets.key_line import KeyLine
 from ..widgets.version_table import VersionTable, version_line
@@ -26,29 +26,14 @@ from ..widgets.waveform import Waveform
 from .base import AppScreen
 from .casting import script_of
 from .sound_saver import SoundSaver, SoundToSave
+from .version_maker import MadeVersion, VersionMaker, kept_versions
 
 if TYPE_CHECKING:
     from ..app import S2App
 
 TICK = 1 / 20  # seconds between looks at the output
-VERSIONS = 4  # to begin with; each is made after the one before
+VERSIONS = 4  # to begin with
 KEYS = "space listens, l listens through, b stars the best, e exports, s speaks it again"
-
-
-@dataclass(frozen=True)
-class MadeVersion:
-    """One of them: its sound, and how loud its speech is, in dBFS."""
-
-    audio: SpokenAudio
-    speech: float
-
-    @property
-    def seconds(self) -> float:
-        return len(self.audio.whole()) / self.audio.rate
-
-    @property
-    def seed(self) -> int:
-        return self.audio.stats.seed
 
 
 class VersionsScreen(AppScreen[int | None]):
@@ -79,7 +64,7 @@ class VersionsScreen(AppScreen[int | None]):
         self.wave = Waveform("", id="version-wave")
         self._saver = SoundSaver(self, self.say)
         self._wanted = VERSIONS
-        self._tried = 0  # seeds, those that gave no sound among them
+        self._seeds: set[int] = set()  # that were tried, those that gave no sound among them
         self._through = False  # the next one is heard when this one ends
         self._making: Job | None = None
         self._ticking: Timer | None = None
@@ -95,7 +80,7 @@ class VersionsScreen(AppScreen[int | None]):
     def on_mount(self) -> None:
         self._ticking = self.set_interval(TICK, self.tick, pause=True)
         self._draw()
-        self._make()
+        self._find()
 
     def say(self, text: str) -> None:
         self.query_one("#said", Label).update(text)
@@ -115,56 +100,73 @@ class VersionsScreen(AppScreen[int | None]):
 
     # making
 
-    def _make(self) -> None:
-        app, script, number = self.app, self.script, len(self.made)
-        engine = app.loader.engine
-        if engine is None or number >= self._wanted:
-            self.say(KEYS if engine else "no model is loaded")
-            return
-        if script.options.seed is not None:
-            script = Script(script.text, script.names, script.options.replace(seed=script.options.seed + self._tried))
-        self._tried += 1
+    def _find(self) -> None:
+        """Those that were made before, then the making of what is missing."""
+        app, wanted = self.app, self.script
+        self.say("looking for versions that there are already")
 
-        def work(job: Job) -> MadeVersion:
-            audio, reasons = SpokenAudio(script, engine.sample_rate), []
-            audio.when = time.strftime("%Y-%m-%dT%H:%M:%S")
-            voice = [app.voices.load(name, engine, job) for name in script.names] or None
-            stream = engine.stream(
-                script.text, voice=voice, options=script.options, cancel=job.cancel, lead=lambda: AMPLE
-            )
-            for chunk in stream:
-                audio.add(chunk)
-                if job.cancel.is_set():
-                    raise JobCancelled
-                if chunk.finish_reason:
-                    reasons.append(chunk.finish_reason)
-                seed, seconds = chunk.stats.seed, chunk.stats.audio_seconds
-                job.report(None, f"making version {number + 1}, seed {seed}: {seconds:.1f} s  (esc stops)")
-            if job.cancel.is_set():
-                raise JobCancelled
-            if not len(audio.whole()):
-                raise ended_at_once("+ tries another seed")
-            audio.finish_reason = worst(reasons)
-            return MadeVersion(audio, app.studio.levels(audio.whole(), audio.rate).speech)
+        def read(job: Job) -> list[MadeVersion]:
+            return kept_versions(app, wanted)
 
-        def done(version: MadeVersion) -> None:
-            self._making = None
-            self.made.append(version)
-            app.remember(version.audio)
-            if number == self.at:
-                self._take(number, listen=number == 0)
-            self._draw()
+        def done(kept: list[MadeVersion]) -> None:
+            self.made = kept
+            self._seeds = {version.seed for version in kept}
+            self.best = next((number for number, version in enumerate(kept) if version.starred), None)
+            self._wanted = max(VERSIONS, len(kept))
+            self._take(self.best or 0)
             self._make()
 
         def failed(error: BaseException) -> None:
+            self._make()
+
+        app.jobs.start("versions", read, owner=self, done=done, failed=failed)
+
+    def _next_seeds(self, count: int) -> list[int]:
+        seed = self.script.options.seed
+        while seed is not None and seed in self._seeds:
+            seed += 1
+        seeds = [secrets.randbits(32) for _ in range(count)] if seed is None else list(range(seed, seed + count))
+        return [seed % 2**64 for seed in seeds]
+
+    def _make(self) -> None:
+        """All that are missing, in one batch."""
+        app, first = self.app, len(self.made)
+        engine = app.loader.engine
+        if engine is None or first >= self._wanted:
+            self.say(KEYS if engine else "no model is loaded")
+            return
+        seeds = self._next_seeds(self._wanted - first)
+        maker = VersionMaker(app, engine, self.script, seeds)
+
+        def done(lost: list[int]) -> None:
+            progressed(None, "")
+            self._making = None
+            if lost:
+                self._wanted = len(self.made)
+                self._draw()
+                self.say(f"{ended_at_once('+ tries another seed')}: {', '.join(f'seed {seed}' for seed in lost)}")
+            else:
+                self._make()
+
+        def failed(error: BaseException) -> None:
+            progressed(None, "")
             self._making, self._wanted = None, len(self.made)
             self._take(min(self.at, max(0, len(self.made) - 1)))
             self.say("stopped: + makes one more" if isinstance(error, JobCancelled) else app.explain(error))
 
-        self.say(f"making version {number + 1}  (esc stops)")
-        self._making = app.jobs.start(
-            "version", work, owner=self, done=done, failed=failed, progressed=lambda share, note: self.say(note)
-        )
+        def progressed(share: float | None, note: str) -> None:
+            self._seeds.update(maker.begun)
+            for version in maker.news():
+                self.made.append(version)
+                app.remembered()
+                if len(self.made) - 1 == self.at:
+                    self._take(self.at, listen=len(self.made) == 1)
+            self._draw()
+            if note:
+                self.say(f"making version {len(self.made) + 1}, {note}  (esc stops)")
+
+        self.say(f"making version {first + 1}  (esc stops)")
+        self._making = app.jobs.start("version", maker.run, owner=self, done=done, failed=failed, progressed=progressed)
 
     # hearing
 
@@ -252,16 +254,27 @@ class VersionsScreen(AppScreen[int | None]):
         self._listen()
 
     def action_star(self) -> None:
-        """The one in the hand is the best, or it no more is."""
-        self.best = None if self.best == self.at else self.at
+        """The one in the hand is the best, or it no more is; also after the next start."""
+        before, self.best = self.best, None if self.best == self.at else self.at
         self._draw()
+        changed = [
+            (self.made[number].entry, number == self.best) for number in {before, self.best} if number is not None
+        ]
+
+        def keep(job: Job) -> None:
+            for entry, starred in changed:
+                if entry:
+                    self.app.history.star(entry, starred)
+
+        self.app.jobs.start("star", keep)
 
     def action_export(self) -> None:
         version = self.current
         if version:
             audio = version.audio
+            codes = audio.all_codes() if audio.codes else None  # those of an earlier start are not kept
             self._saver.save(
-                self.script.text, lambda job: SoundToSave(audio.whole(), audio.rate, audio.all_codes()), codes=True
+                self.script.text, lambda job: SoundToSave(audio.whole(), audio.rate, codes), codes=codes is not None
             )
 
     def action_again(self) -> None:

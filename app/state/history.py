@@ -52,6 +52,7 @@ class HistoryEntry:
     first_audio: float | None = None
     finish_reason: str = "stop"
     voice_ids: tuple[str, ...] = ()  # what the voices keep under any name; an empty one is not known
+    starred: bool = False  # the best of its versions; it is never the oldest that goes
     number: int = 0  # of the utterances in their folder, counted on: clocks may be set back
     id: str = field(default_factory=lambda: os.urandom(6).hex())
 
@@ -111,10 +112,17 @@ class History:
         private_folder(self.folder)
         self._write_audio(self._sound(entry), samples, rate, private=True)
         write_json(self.folder / f"{entry.id}.json", dataclasses.asdict(entry) | {"rate": rate})
-        for old in before[max(0, self.keep - 1) :]:
+        for old in [old for old in before if not old.starred][max(0, self.keep - 1) :]:
             for path in self._files(old.id, self.folder):
                 path.unlink(missing_ok=True)
         return entry
+
+    def star(self, entry: HistoryEntry, starred: bool) -> None:
+        """Raises OSError."""
+        path = self.folder / f"{entry.id}.json"
+        with suppress(Damaged):
+            if stored := read_table(path):
+                write_json(path, stored | {"starred": starred})
 
     def entries(self) -> list[HistoryEntry]:
         """With the names that the voices have now, whatever program has renamed them."""
@@ -286,5 +294,6 @@ _FIELDS = {
     "first_audio": _or_none(_number),
     "finish_reason": _a(str),
     "voice_ids": lambda value: tuple(map(_a(str), _a(list)(value))),
+    "starred": lambda value: value is True,
     "number": _count,
 }

@@ -48,7 +48,8 @@ async def test_without_a_seed_the_model_takes_any(make_app, studio):
     async with running(app) as pilot:
         screen = await opened(app, pilot)
         await until(pilot, lambda: len(screen.made) == 4)
-        assert [call.options.seed for call in studio.engine.calls] == [None] * 4
+        seeds = [call.options.seed for call in studio.engine.calls]
+        assert len({*seeds}) == 4 and seeds == [version.seed for version in screen.made]
 
 
 async def test_the_selection_alone_is_spoken(make_app, studio):
@@ -152,7 +153,7 @@ async def test_speech_that_ends_at_once_is_no_version(make_app, studio):
         studio.engine.frames = 8
         await pilot.press("plus")
         await until(pilot, lambda: len(screen.made) == 1)
-        assert screen.made[0].seed == 6
+        assert screen.made[0].seed == 9  # four were tried
 
 
 async def test_what_cannot_be_spoken_is_said(make_app):
@@ -169,3 +170,50 @@ async def test_what_cannot_be_spoken_is_said(make_app):
 def test_a_row_tells_length_level_and_seed():
     assert version_line(1, True, 8.42, -18.2, 1234) == "★ 2     8.4 s    -18 dB   seed 1234"
     assert version_line(2, False, None, 0.0, None) == "  3         …"
+
+
+async def test_they_are_one_batch_with_figures_of_their_own(make_app, studio):
+    app = make_app(text="Only this.", cast=("anna",), seed=100)
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        await until(pilot, lambda: len(screen.made) == 4)
+        assert studio.engine.batches == [[("Only this.", seed) for seed in range(100, 104)]]
+        entries = sorted(app.history.entries(), key=lambda entry: entry.seed)
+        assert [entry.frames for entry in entries] == [40] * 4
+        assert {round(entry.seconds, 3) for entry in entries} == {round(40 * 2048 / 44100, 3)}
+
+
+async def test_versions_and_their_star_are_there_after_a_restart(make_app, studio):
+    app = make_app(text="Only this.", cast=("anna",), seed=100)
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        await until(pilot, lambda: len(screen.made) == 4)
+        await pilot.press("down", "down", "b")
+        await until(pilot, lambda: sum(entry.starred for entry in app.history.entries()) == 1)
+    app = make_app(text="Only this.", cast=("anna",), seed=100)
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        await until(pilot, lambda: len(screen.made) == 4)
+        assert [row[0] for row in rows(screen)] == [" ", " ", "★", " "] and screen.at == 2
+        assert [version.seed for version in screen.made] == [100, 101, 102, 103]
+        assert len(studio.engine.batches) == 1  # nothing is made again
+        await pilot.press("plus")
+        await until(pilot, lambda: len(screen.made) == 5)
+        assert screen.made[4].seed == 104
+        await pilot.press("up", "b")  # another one is the best
+        starred = lambda: [entry.seed for entry in app.history.entries() if entry.starred]
+        await until(pilot, lambda: starred() == [101])
+        await until(pilot, lambda: not app.jobs.running)
+
+
+async def test_a_starred_one_is_never_the_oldest_that_goes(make_app, studio):
+    app = make_app(text="Only this.", seed=1)
+    app.history.keep = 3
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        await until(pilot, lambda: len(screen.made) == 4)
+        entry = app.history.entries()[-1]
+        app.history.star(entry, True)
+        for _ in range(3):
+            app.history.add(app.entry_of(screen.made[0].audio), screen.made[0].audio.whole(), 44100)
+        assert entry.id in {one.id for one in app.history.entries()}
