@@ -75,6 +75,11 @@ def configure(parser: Parser) -> None:
         help="only measure in how many codes a copy of the Fast-AR in so few bits, such as q2_k, agrees with it",
     )
     parser.option(
+        "--loading",
+        action="store_true",
+        help="only measure what loading takes, stage by stage up to the first sound; also of --synthetic",
+    )
+    parser.option(
         "--buffers",
         action="store_true",
         help="only print into how many command buffers MLX cuts a frame of S2 Pro, with its limits and with ours",
@@ -99,6 +104,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
         return _draft(args, console)
     if args.heard:
         return _heard(args, console)
+    if args.loading:
+        return _loading(args, console)
     for name in ("frames", "prompt", "layers"):
         if getattr(args, name) < 1:
             raise UsageError(f"--{name} must be at least 1")
@@ -132,6 +139,28 @@ def _draft(args: argparse.Namespace, console: Console) -> int:
     )
     console.clear()
     print(json.dumps(found) if args.json else draft.text(found))
+    return 0
+
+
+def _loading(args: argparse.Namespace, console: Console) -> int:
+    """Of one file, or of each synthetic one."""
+    known = {"loading", "json", "debug", "quiet", "model", "tokenizer", "compat", "memory_limit"}
+    if idle := args.given - known - {"synthetic", "layers", "type"}:
+        raise UsageError(f"--loading measures one thing only: leave out --{sorted(idle)[0].replace('_', '-')}")
+    if args.layers < 1:
+        raise UsageError("--layers must be at least 1")
+    from ..bench import loading
+
+    results = []
+    for path in _models(args, console):
+        given = dict(tokenizer=args.tokenizer, compat=args.compat, memory_limit=args.memory_limit)
+        found = loading.measure(path, **given, progress=lambda what: console.progress(f"measuring: {what} ..."))
+        results.append(found)
+        console.clear()
+        if not args.json:
+            print(loading.text(found), flush=True)
+    if args.json:
+        print(json.dumps(results[0] if len(results) == 1 else results))
     return 0
 
 
