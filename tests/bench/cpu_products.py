@@ -51,7 +51,12 @@ def main() -> None:
     ways["MLX's quantized_matmul, 8 bits in groups of 32"] = lambda x: mx.eval(
         mx.quantized_matmul(mx.array(x), *packed, transpose=True, group_size=affine.GROUP, bits=affine.BITS[T.Q8_0])
     )
-    print("| ms of CPU time | " + " | ".join(f"{n} vector{'s' * (n > 1)}" for n in VECTORS) + " |\n|---|" + "--:|" * len(VECTORS))
+    print(
+        "| ms of CPU time | "
+        + " | ".join(f"{n} vector{'s' * (n > 1)}" for n in VECTORS)
+        + " |\n|---|"
+        + "--:|" * len(VECTORS)
+    )
     for name, way in ways.items():
         given = [np.random.default_rng(n).standard_normal((n, COLUMNS), np.float32) for n in VECTORS]
         print(f"| {name} | " + " | ".join(f"{least(lambda x=x: way(x)):.1f}" for x in given) + " |", flush=True)
