@@ -6,14 +6,16 @@ decode in pieces has the samples of one decode.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 
 import mlx.core as mx
 import numpy as np
 
+from .. import device
 from ..config import CodecConfig
 from ..errors import NotFiniteError
+from ..kernels.metal import rehearsal
 from ..layers.causal_conv import StreamState
 from ..layers.scope import Scope
 from .decoder import Decoder
@@ -73,6 +75,16 @@ class Codec:
 
     def stream(self) -> CodecStream:
         return CodecStream(self)
+
+    def rehearse(self, sizes: Iterable[int]) -> None:
+        """Have every kernel tried that a stream of pieces of so many frames needs: see `metal.rehearsal`."""
+        if not device.kernels_available():
+            return
+        with rehearsal():
+            for frames in sizes:
+                state = StreamState()
+                for _ in range(2):  # a stream's beginning, and what follows it
+                    self._decode(mx.zeros((self.config.num_codebooks, frames), mx.int32), state)
 
     def decode(
         self, codes: np.ndarray, chunk: int | None = None, keep_going: Callable[[], bool] = lambda: True

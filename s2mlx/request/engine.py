@@ -117,6 +117,8 @@ class Engine:
         once: nothing is left to be built in the middle of a speech."""
         if keep_going():
             self.model.dual_ar.rehearse(default_batch(self.model))
+        if keep_going():
+            self.model.codec.rehearse(PIECES)
         for _ in self.speak("Hello.", [], Options(max_frames=2, min_frames=2), 0, keep_going):
             pass
         for frames in PIECES:

@@ -9,10 +9,13 @@ import mlx.core as mx
 import numpy as np
 import pytest
 
+from s2mlx.codec import Codec
 from s2mlx.kernels import metal
 from s2mlx.layers.cache import BatchCache
+from s2mlx.layers.scope import Scope
 from s2mlx.networks.dual_ar import State
 from s2mlx.options import Sampling
+from s2mlx.weights import open_checkpoint
 from tests.synthetic import make_model
 
 from . import msl
@@ -76,6 +79,26 @@ def test_a_rehearsal_waits_once_and_a_batch_needs_no_more_than_its_sizes(recorde
     metal._verdicts.clear()
     model.rehearse(3)
     assert one < pipelines(recorder)
+
+
+def test_the_codec_is_tried_in_one_evaluation_and_builds_nothing_later(recorder, tmp_path, monkeypatch):
+    for room in ("s2mlx.layers.causal_conv", "s2mlx.codec.units"):
+        monkeypatch.setattr(f"{room}.kernels_win", lambda: True)
+    with open_checkpoint(make_model(tmp_path / "model.gguf", type="q8_0")) as checkpoint:
+        codec = Codec(Scope(checkpoint.tensors).within("c"), checkpoint.config.codec)
+    with mock.patch.object(mx, "eval", side_effect=mx.eval) as waited:
+        codec.rehearse((1, 4))
+    checks = [call for call in waited.call_args_list if isinstance(call.args[0], list)]
+    assert len(checks) == 1 and len(checks[0].args[0]) == len(metal._verdicts) and all(metal._verdicts.values())
+    rehearsed = pipelines(recorder)
+    assert any("conv" in name for name in rehearsed)
+    with mock.patch.object(metal, "_agreement", side_effect=AssertionError("tried again")):
+        for frames in (1, 4):
+            stream = codec.stream()
+            for _ in range(3):
+                codes = np.zeros((codec.config.num_codebooks, frames), np.int32)
+                mx.eval(codec._decode(mx.array(codes), stream._state))
+    assert pipelines(recorder) <= rehearsed
 
 
 def test_nothing_to_rehearse_without_metal(tmp_path):
