@@ -47,6 +47,7 @@ def commands(app: S2App, screen: Screen) -> Iterable[SystemCommand]:
         yield SystemCommand("A/B two voices", "the one that speaks, and the one in the hand", main.action_compare)
         yield SystemCommand("Versions", "the text, or what is selected, with several seeds", main.action_versions)
         yield SystemCommand("Parts of a long text", "made at full pace, one said anew, exported", main.action_parts)
+        yield SystemCommand("Queue of long texts", "texts and files, made one after the other", main.action_queue)
         yield SystemCommand("Tags", "stage directions and speakers, to put at the cursor", main.action_tags)
         yield SystemCommand("Add stage directions", "by a local language model", main.action_direct)
         yield SystemCommand("Filter the voices", "by what is typed then", main.action_filter_voices)

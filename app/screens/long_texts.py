@@ -41,10 +41,19 @@ def make_desk(app: S2App, folder: Path) -> ReadingDesk:
         seconds = write_files(app.studio, readings, reading, sounds, [(path, 0, len(reading.parts))], job)
         return f"“{reading.title}” is made and written: {path}, {figures.seconds(seconds)}"
 
+    def tell(line: str) -> None:
+        """Where the eye is: a notice would hide rows of these screens."""
+        from .parts import PartsScreen
+        from .queue import QueueScreen
+
+        screen = app.screen
+        if isinstance(screen, (PartsScreen, QueueScreen)):
+            screen.say(line)
+        else:
+            app.notify(line)
+
     readings = Readings(folder, app.studio.write_audio, app.studio.read_audio)
-    return ReadingDesk(
-        readings, app.studio, app.jobs, app.loader, app.voices, finished, lambda line: app.notify(line), app.explain
-    )
+    return ReadingDesk(readings, app.studio, app.jobs, app.loader, app.voices, finished, tell, app.explain)
 
 
 def _seconds(sounds: Sounds) -> float:

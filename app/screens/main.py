@@ -81,6 +81,7 @@ class MainScreen(AppScreen[None]):
         Binding("f4", "tags", "Tags", key_display="F4", show=False),
         Binding("f5", "direct", "Add stage directions", key_display="F5", show=False),
         Binding("f6", "parts", "Parts of a long text", key_display="F6", show=False, priority=True),
+        Binding("f7", "queue", "Queue of long texts", key_display="F7", show=False, priority=True),
         Binding("f12", "as_i_type", "Speak as I type", key_display="F12", show=False),
         Binding("ctrl+o", "save", "Save sound", show=False),
         Binding("ctrl+l", "live", "Live clone", show=False),
@@ -309,6 +310,11 @@ class MainScreen(AppScreen[None]):
         from .long_texts import open_parts
 
         open_parts(self.app)
+
+    def action_queue(self) -> None:
+        from .queue import QueueScreen
+
+        self.app.push_screen(QueueScreen())
 
     def action_tags(self) -> None:
         from .tag_palette import open_tags

@@ -112,14 +112,16 @@ class PartMaker:
                 part = parts.get(place)
                 if part is None:
                     part = parts[place] = _Part(len(engine.plan(texts[place][0])))
-                self.part = number
+                if number != self.part:
+                    self.part, reported = number, 0.0
                 part.add(chunk)
                 if part.is_whole:
                     del parts[place]
                     if not part.frames:
                         return number
                     self._keep(number, part, texts[place][1], voice is None, engine)
-                    reported, kept = 0.0, kept + 1
+                    kept += 1
+                    reported = 0.0
                 if time.monotonic() - reported > REPORTS:
                     reported = time.monotonic()
                     job.report(None, "")

@@ -160,7 +160,35 @@ async def parts(pilot) -> None:
     await pilot.pause()
 
 
+async def queue(pilot) -> None:
+    """One is done, one failed, one waits."""
+    await settle(pilot)
+    app = pilot.app
+    app.main.editor.put(BOOK)
+    app.change(seed=1234, cast=("anna",))
+    engine = app.studio.engine
+    engine.passes = by_sentence
+    await pilot.press("f7")
+    await settle(pilot)
+    for text in (BOOK, "The second one. It is short.", "The third one. It waits. So it is.", "The last one waits too."):
+        app.main.editor.put(text)
+        engine.fail_at = 36 if text.startswith("The third") else None
+        if text.startswith("The last"):
+            engine.gate.close()
+            engine.waiting_at = 0
+        await pilot.press("a")
+        if not text.startswith("The last"):
+            await settle(pilot)
+    while app.desk.current is None:
+        await asyncio.sleep(0.01)
+    app.desk.stop(app.desk.current)
+    await settle(pilot)
+    app.screen.say("m makes what waits")
+    await pilot.pause()
+
+
 SCENES = {
+    "queue": queue,
     "palette": palette,
     "parts": parts,
     "versions": versions,

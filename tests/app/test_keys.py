@@ -9,16 +9,18 @@ from s2mlx_app.screens.history import HistoryScreen
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.models import ModelsScreen
 from s2mlx_app.screens.parts import PartsScreen
+from s2mlx_app.screens.queue import QueueScreen
 from s2mlx_app.screens.record import RecordScreen
 from s2mlx_app.screens.versions import VersionsScreen
 from s2mlx_app.widgets.part_table import PartTable
+from s2mlx_app.widgets.queue_list import QueueList
 from s2mlx_app.widgets.take_table import TakeTable
 from s2mlx_app.widgets.trimmer import Trimmer
 from s2mlx_app.widgets.version_table import VersionTable
 from s2mlx_app.widgets.voice_list import VoiceList
 from textual.widgets import TextArea
 
-SCREENS = MainScreen, RecordScreen, HistoryScreen, ModelsScreen, CompareScreen, VersionsScreen, PartsScreen
+SCREENS = MainScreen, RecordScreen, HistoryScreen, ModelsScreen, CompareScreen, VersionsScreen, PartsScreen, QueueScreen
 PANES = (
     (MainScreen, VoiceList),
     (MainScreen, TextArea),
@@ -27,6 +29,7 @@ PANES = (
     (RecordScreen, TextArea),
     (VersionsScreen, VersionTable),
     (PartsScreen, PartTable),
+    (QueueScreen, QueueList),
 )
 SHADOWED = {  # what a pane does with a key of its screen, on purpose
     (MainScreen, TextArea): set(),
