@@ -18,14 +18,13 @@ from textual.widget import Widget
 from s2mlx.files import read_text_file
 from s2mlx.text import clean_text
 
-from .paths import readable, typed
+from .paths import TEXTS, readable, typed
 from .themes import OUR_NAMES
 
 if TYPE_CHECKING:
     from .app import S2App
 
 SOUNDS = (".wav", ".flac", ".mp3", ".ogg", ".opus", ".aif", ".aiff", ".m4a", ".caf")
-TEXTS = (".txt", ".md")
 LARGEST_TEXT = 1_000_000  # bytes: an hour of speech for each 50 kB; `s2mlx say -f` takes whole books
 
 

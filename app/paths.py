@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+TEXTS = (".txt", ".md")  # endings of files of text
 LONGEST = 4096  # characters of a path
 
 

@@ -13,8 +13,7 @@ from textual.widgets import Label
 from s2mlx.files import read_text_file
 
 from .. import figures
-from ..commands import TEXTS
-from ..paths import readable, typed
+from ..paths import TEXTS, readable, typed
 from ..speaking.reading_desk import ReadingDesk
 from ..state.reading import Reading
 from ..widgets.key_line import KeyLine
