@@ -240,7 +240,7 @@ class PartsScreen(AppScreen[None]):
     def action_make(self) -> None:
         if self.desk.is_made(self.reading):
             self.say(self._advice())
-        elif self.reading.wanted:
+        elif self.reading.wanted and self.desk.current:  # not where a crash has ended that
             self.desk.stop(self.reading)
             self.say("stopped: what is there stays; m goes on")
         else:

@@ -1,5 +1,7 @@
 """A long text in parts: made at full pace, heard, one said anew and put into the whole, exported; kept by a crash."""
 
+from dataclasses import replace
+
 import numpy as np
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.parts import PartsScreen
@@ -156,9 +158,10 @@ async def test_what_was_made_outlives_a_crash(make_app, studio, tmp_path):
         app.desk.stop(screen.reading)
         await until(pilot, lambda: app.desk.current is None)
         engine.gate.open()
+    app.desk.readings.change(replace(app.desk.now(screen.reading), wanted=True))  # nobody has stopped it there
     async with running(other) as pilot:
         screen = await opened(other, pilot)
-        assert [row.split()[1] for row in rows(screen)] == ["✓", "✓", "·"]
+        assert [row.split()[1] for row in rows(screen)] == ["✓", "✓", "·"] and "m makes" in label(other, "#said")
         await pilot.press("m")
         await until(pilot, lambda: other.desk.is_made(screen.reading))
         assert engine.batches[-1] == [("And the third.", 102)]
