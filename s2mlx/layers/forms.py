@@ -19,7 +19,7 @@ from ..device import on_gpu
 from ..kernels.dequantize import dequantize_rows
 from ..kernels.qmv import qmv
 from ..weights import affine, compiled
-from ..weights.block_formats import columns, decode
+from ..weights.block_formats import columns, decode, decode_host
 from .matmul import blocks_product, host_blas, host_product, matmul
 
 # On the CPU a matrix is opened a piece at a time: about 4 MB of floats stay in the cache until they are used.
@@ -108,23 +108,31 @@ class Compiled:
         return [data for data, _ in self.matrices]
 
     def matmul(self, x):
-        return blocks_product(x, self.matrices).astype(x.dtype)
+        if compiled.available():
+            return blocks_product(x, self.matrices).astype(x.dtype)
+        parts = [Blocks(mx.array(data), kind).matmul(x) for data, kind in self.matrices]  # switched off since
+        return parts[0] if len(parts) == 1 else mx.concatenate(parts, axis=-1)
 
     def rows(self, ids):
         """Rows that do not exist are the nearest that do."""
-        (data, kind), *others = self.matrices
-        assert not others  # only tables and what was not joined
+        data, kind = self._one()
         chosen = np.take(data, np.asarray(ids).reshape(-1), axis=0, mode="clip")
         out = np.empty((len(chosen), self.shape[1]), np.float32)
-        compiled.open_rows(chosen, kind, out)
-        return mx.array(out).reshape(*ids.shape, -1)
+        (compiled.open_rows if compiled.available() else decode_host)(chosen, kind, out)
+        return mx.array(out).reshape(*ids.shape, self.shape[1])
 
     def select(self, index):
-        index = index if isinstance(index, slice) else np.asarray(index)
-        return Compiled(tuple((data[index], kind) for data, kind in self.matrices))
+        data, kind = self._one()
+        return Compiled(((data[index if isinstance(index, slice) else np.asarray(index)], kind),))
 
     def join(self, others):
         return Compiled((*self.matrices, *(m for o in others for m in o.matrices)))
+
+    def _one(self):
+        """Raises `ValueError` for matrices below each other: rows are wanted of tables and of heads only."""
+        if len(self.matrices) > 1:
+            raise ValueError("rows of matrices that were joined")
+        return self.matrices[0]
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import numpy as np
 from gguf.constants import GGMLQuantizationType
 
 from ..kernels.blocks import readable
-from ..weights import affine, compiled
+from ..weights import affine, compiled, cores
 from ..weights.tensor import Storage
 from .forms import Affine, Blocks, Compiled, Dense, Float, Host, Parts, RawBlocks, Table
-from .matmul import WORTH_IT, host_blas
+from .matmul import host_blas
 
 
 class Linear:
@@ -54,7 +54,7 @@ class Linear:
 
     def rows(self, ids: mx.array) -> mx.array:
         """Rows by number, int32 of any shape -> float32 [*ids.shape, in]; only those rows are decoded."""
-        return self.form.rows(ids)
+        return self.form.rows(ids) if ids.size else mx.zeros((*ids.shape, self.in_features))
 
     def select(self, begin, end: int | None = None) -> Linear:
         """Some rows as a matrix of their own: `select(ids)` (mx.array int32 [n]) or `select(begin, end)`."""
@@ -81,15 +81,15 @@ def _form(tensor):
     """The tensor's rows in the form that its storage asks for and its type allows."""
     kind, storage = tensor.type, tensor.storage
     if storage is Storage.COMPILED:
-        if compiled.reads(kind, tensor.data.shape[1]):
-            return Compiled(((tensor.data, kind),))
+        if compiled.reads(kind, tensor.row_bytes):
+            return Compiled(((tensor.held(), kind),))
         storage = Storage.DENSE
     if storage is Storage.DENSE:
         return Host((tensor.opened(),)) if _for_host(tensor.elements) else Dense(tensor.transposed())
-    if storage is Storage.RAW and readable(tensor.data.shape[1], kind):
+    if storage is Storage.RAW and readable(tensor.row_bytes, kind):
         return RawBlocks(tensor.raw(), kind)
     if storage is Storage.TABLE and host_blas():
-        return Table(tensor.data, kind)
+        return Table(tensor.held(), kind)
     if kind in _FLOATS:
         return Float(tensor.raw().view(_FLOATS[kind]))
     if storage is Storage.TABLE or kind not in affine.KINDS:
@@ -99,7 +99,7 @@ def _form(tensor):
 
 def _for_host(elements: int) -> bool:
     """Whether NumPy multiplies a matrix of this size faster than MLX, by one row too."""
-    return elements >= WORTH_IT and host_blas()
+    return elements >= cores.WORTH_IT and host_blas()
 
 
 _FLOATS = {

@@ -22,9 +22,7 @@ from gguf.constants import GGMLQuantizationType
 
 from ..weights import compiled, cores
 
-# Below this many multiply-adds the detour (~20 us) costs more than it saves.
-WORTH_IT = 200_000
-# Below this many it is not worth waking other threads (~20 us).
+# Below this many multiply-adds it is not worth waking other threads (~20 us).
 WORTH_SHARING = 1_000_000
 # Pieces of a matrix: a multiple of most numbers of cores. Rows of a piece: a multiple of what BLAS takes in one go.
 _PIECES, _STEP = 16, 16
@@ -52,7 +50,7 @@ def _one_thread_each() -> bool:
 def matmul(x: mx.array, w: mx.array | np.ndarray) -> mx.array:
     """x [..., in] @ w [in, out] -> [..., out], float32."""
     rows = x.size // x.shape[-1]
-    if rows * w.size < WORTH_IT or not host_blas():
+    if rows * w.size < cores.WORTH_IT or not host_blas():
         return x @ mx.array(w)
     flat, taken = np.asarray(x).reshape(rows, x.shape[-1]), np.asarray(w)
     y = np.empty((rows, taken.shape[1]), np.float32)
@@ -110,8 +108,9 @@ def _shared(x: mx.array, lengths: list[int], most: int, vectors: _Piece, many: _
 
     vectors(x [n, in], i, rows, y [n, those rows]) multiplies rows of matrix i by n <= most vectors,
     many(x.T [in, n], i, rows, y [those rows, n]) by more; then a piece has at most so many `weights`, if given."""
+    _one_thread_each()
     width, out = x.shape[-1], sum(lengths)
-    flat = np.asarray(x.astype(mx.float32)).reshape(-1, width)
+    flat = np.ascontiguousarray(np.asarray(x.astype(mx.float32)).reshape(-1, width))
     shared = len(flat) * width * out >= WORTH_SHARING
     share, pieces = (cores.share, _PIECES) if shared else (cores.alone, 1)
     if len(flat) <= most:
@@ -129,7 +128,7 @@ def _pieces(lengths: list[int], count: int, most: int | None) -> Iterator[tuple[
     """(a matrix, some of its rows, the rows of the result that they make)."""
     at = 0
     for i, length in enumerate(lengths):
-        step = -(-length // (count * _STEP)) * _STEP
+        step = max(-(-length // (count * _STEP)), 1) * _STEP
         step = step if most is None else min(step, most)
         for begin in range(0, length, step):
             end = min(begin + step, length)

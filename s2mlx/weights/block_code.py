@@ -1,10 +1,11 @@
 """The same formats as machine code for the CPU, written in LLVM's language by llvmlite: two functions for each type.
 
-    product(bytes, rows, row_bytes, blocks, x, y)    y[r, i] = sum of row r times vector x[i]
-    open(bytes, rows, row_bytes, blocks, y)          the exact floats of `block_formats.decode`
+    product(bytes, rows, row_bytes, blocks, x, y, stride)    y[i * stride + r] = sum of row r times vector x[i]
+    open(bytes, rows, row_bytes, blocks, y)                  the exact floats of `block_formats.decode`
 
 A block is opened 16 weights at a time in registers: integers become floats, and memory holds what the file has.
-Sums run in 16 lanes, along a row, in one order on every machine. Knows formats and instructions; who builds and calls
+Sums run in 16 lanes, along a row, in one order on every machine; their rounding is the machine's (one that has no fused
+instruction rounds products, too). Knows formats and instructions; who builds and calls
 the functions is `compiled.py`.
 """
 

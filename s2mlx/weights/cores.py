@@ -20,6 +20,8 @@ from ..errors import UsageError
 
 # More threads than this hardly help: products wait for the memory.
 MOST = 8
+# Multiply-adds of the smallest product that is worth a call from MLX into NumPy or machine code (~20 us).
+WORTH_IT = 200_000
 _SWITCH = "S2MLX_HOST_BLAS"
 _Part = TypeVar("_Part")
 

@@ -107,6 +107,12 @@ class Region:
             return mx.array(self.data)
         return pages[self.begin - first : self.end - first]
 
+    def read_ahead(self) -> None:
+        """Have the system read it now, all of it will be wanted."""
+        begin = self.begin // _PAGE * _PAGE
+        if hasattr(mmap, "MADV_WILLNEED") and self.end > begin:
+            self.file.map.madvise(mmap.MADV_WILLNEED, begin, self.end - begin)
+
     def release(self, begin: int = 0, end: int | None = None) -> None:
         """Let go of the memory that reading took, of all of `data` or of the bytes [begin, end) of it. Who reads again
         fetches it from the file again."""

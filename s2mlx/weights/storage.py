@@ -15,8 +15,6 @@ from .layout import role
 from .tensor import Storage, Tensor
 
 _T = GGMLQuantizationType
-# Elements of the smallest matrix whose blocks are multiplied in machine code: a call costs as much as 100,000 of them.
-LEAST_COMPILED = 200_000
 GROUPS_OF_16 = frozenset({_T.Q2_K, _T.Q3_K, _T.Q6_K})  # MLX has no product for these
 
 
@@ -62,9 +60,9 @@ def plan(tensors: Mapping[str, Tensor], memory_limit: int | None, path) -> dict[
 
 def _smallest(tensor: Tensor) -> Storage:
     """The form that takes the least memory, where no Metal kernels run."""
-    use, row_bytes = role(tensor.name), tensor.nbytes // math.prod(tensor.shape[:-1])
-    large = use != "other" and tensor.elements >= LEAST_COMPILED
-    if large and cores.setting() != "off" and compiled.reads(tensor.type, row_bytes):
+    use = role(tensor.name)
+    large = use != "other" and tensor.elements >= cores.WORTH_IT
+    if large and compiled.reads(tensor.type, tensor.row_bytes):
         return Storage.COMPILED
     return Storage.TABLE if use == "table" and not device.on_gpu() else Storage.PACKED
 

@@ -15,7 +15,7 @@ from gguf.constants import GGMLQuantizationType
 from ..device import on_gpu
 from . import compiled, cores
 from .block_formats import FLOATS, decode, decode_host
-from .mapped import Rows, TensorBytes
+from .mapped import Region, Rows, TensorBytes
 
 # Weights decoded at a time: bounds what loading takes beyond its result (about 12 bytes each).
 PIECE = 1 << 20
@@ -61,6 +61,21 @@ class Tensor:
     def data(self) -> np.ndarray:
         """uint8 [rows, row_bytes], a view of the mapped file; a row is the last dimension."""
         return self.region.data.reshape(math.prod(self.shape[:-1]), -1)
+
+    @property
+    def row_bytes(self) -> int:
+        """Length of `data`'s rows, which are not opened for that."""
+        return self.nbytes // math.prod(self.shape[:-1])
+
+    def held(self) -> np.ndarray:
+        """`data`, for who keeps it: the system begins to read it from the disk, or, where it had to be made of other
+        bytes, lets go of these."""
+        data = self.data
+        if isinstance(self.region, Region):
+            self.region.read_ahead()
+        else:
+            self.region.release()
+        return data
 
     @property
     def rows(self) -> Rows:
@@ -156,7 +171,7 @@ class Tensor:
     def raw(self) -> mx.array:
         """The bytes as mx.uint8 [rows, row_bytes]: the mapped pages themselves on a GPU that can share them."""
         if self.storage is Storage.RAW:
-            return self.region.array(align=8 if self.type in HALVES else 16).reshape(self.data.shape)
+            return self.region.array(align=8 if self.type in HALVES else 16).reshape(-1, self.row_bytes)
         array = mx.array(self.data)
         self.region.release()
         return array

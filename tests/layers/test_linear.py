@@ -1,16 +1,18 @@
 """One Linear over every form: the same products, the same rows, whatever the weights are kept as."""
 
+import dataclasses
+
 import mlx.core as mx
 import numpy as np
 import pytest
+import threadpoolctl
 from gguf import quants
 from gguf.constants import GGMLQuantizationType as T
 
 from s2mlx.layers import forms
-from s2mlx.layers import linear as linear_module
 from s2mlx.layers import matmul as matmul_module
 from s2mlx.layers.linear import Linear
-from s2mlx.weights import compiled
+from s2mlx.weights import compiled, cores
 from s2mlx.weights.block_formats import SUPPORTED
 from s2mlx.weights.mapped import MappedFile, Region
 from s2mlx.weights.tensor import Storage, Tensor
@@ -54,6 +56,7 @@ def test_products_rows_and_selections(make, kind, storage):
         assert y.dtype == mx.float32 and np.abs(np.array(y) - np.array(x) @ w.T).max() < 2e-5
     ids = mx.array([[3, 36], [0, 3]], mx.int32)
     assert np.array_equal(np.array(linear.rows(ids)), w[np.array(ids)])
+    assert linear.rows(mx.zeros((2, 0), mx.int32)).shape == (2, 0, IN)
     x = random(3, IN)
     for chosen, rows in ((linear.select(5, 9), slice(5, 9)), (linear.select(mx.array([30, 2])), [30, 2])):
         assert chosen.out_features == len(w[rows])
@@ -138,7 +141,7 @@ def test_a_tensor_in_pieces_is_the_tensor(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("kind", [T.Q8_0, T.Q6_K, T.F16, T.BF16, T.F32], ids=lambda k: k.name)
 def test_large_matrices_are_shared_by_the_cores(make, kind, monkeypatch):
-    monkeypatch.setattr(linear_module, "WORTH_IT", 1)
+    monkeypatch.setattr(cores, "WORTH_IT", 1)
     tensors = [make(kind, Storage.DENSE, rows=n, seed=n) for n in (700, 37)]
     w, answers = np.concatenate([weights(t) for t in tensors]), []
     for threads in ("1", "2", "3"):
@@ -175,8 +178,70 @@ def test_blocks_are_multiplied_where_they_lie_by_all_cores(make, kind, monkeypat
         for y, shape in zip(answers[-1], shapes):
             assert np.abs(y - np.array(random(*shape)) @ w.T).max() < 2e-5
     assert all(np.array_equal(a, b) for other in answers[1:] for a, b in zip(answers[0], other))
+    for x in (random(2, 5, IN)[:, -1], random(IN, 3).T):  # whose numbers lie apart
+        assert np.abs(np.array(linear(x)) - np.array(x) @ w.T).max() < 2e-5
+    for rows in (lambda: linear.rows(mx.array([3])), lambda: linear.select(0, 3), lambda: linear.select(mx.array([3]))):
+        with pytest.raises(ValueError, match="joined"):
+            rows()
     table = Linear(tensors[0])
     assert np.array_equal(np.array(table.rows(mx.array([-1, 700]))), w[[0, 699]])  # nothing beside the table is read
+    assert table.select(3, 3)(random(2, IN)).shape == (2, 0)
+
+
+@pytest.mark.parametrize("variable", ["S2MLX_HOST_BLAS", "S2MLX_KERNELS"])
+def test_machine_code_that_is_switched_off_is_left_aside(make, variable, monkeypatch):
+    """From then on, and by who has loaded with it."""
+    if not compiled.available():
+        pytest.skip('products in machine code need llvmlite: pip install "s2mlx[cpu]"')
+    tensors = [make(T.Q4_K, Storage.COMPILED), make(T.F16, Storage.COMPILED, rows=5)]
+    w, linear, one = np.concatenate([weights(t) for t in tensors]), Linear.stack(tensors), Linear(tensors[0])
+    monkeypatch.setenv(variable, "off")
+    for of in (compiled.__dict__, forms.__dict__):
+        for name in {"product", "open_rows", "blocks_product"} & of.keys():
+            monkeypatch.setitem(of, name, None)
+    assert np.abs(np.array(linear(random(3, IN))) - np.array(random(3, IN)) @ w.T).max() < 2e-5
+    assert np.abs(np.array(one(random(3, IN))) - np.array(random(3, IN)) @ w[:OUT].T).max() < 2e-5
+    assert np.array_equal(np.array(one.rows(mx.array([[3, 36]]))), w[[[3, 36]]])
+    assert isinstance(Linear(tensors[0]).form, forms.Dense)
+
+
+def test_blas_has_one_thread_while_the_cores_share_a_product(make):
+    """Of blocks, too: their sums must not go by the number of cores."""
+    if not compiled.available():
+        pytest.skip('products in machine code need llvmlite: pip install "s2mlx[cpu]"')
+    threads = lambda: {each["num_threads"] for each in threadpoolctl.threadpool_info() if each["user_api"] == "blas"}
+    linear = Linear(make(T.Q4_K, Storage.COMPILED))
+    threadpoolctl.threadpool_limits(2, user_api="blas")
+    matmul_module._one_thread_each.cache_clear()
+    mx.eval(linear(random(13, IN)))
+    assert threads() == {1}
+
+
+@pytest.mark.parametrize("storage", Storage, ids=lambda s: s.value)
+def test_a_matrix_that_must_be_made_is_made_once(make, storage, monkeypatch):
+    """MLX's packed matrices, weight norm: then what they are made of is let go."""
+    tensor, made = make(T.Q8_0, storage), []
+
+    class Made:
+        nbytes = tensor.nbytes
+
+        @property
+        def data(self):
+            made.append("made")
+            return tensor.data.reshape(-1).copy()
+
+        def rows(self, count):
+            return self.data.reshape(count, -1)
+
+        def array(self, align=1):
+            return mx.array(self.data)
+
+        def release(self, begin=0, end=None):
+            made.append("released")
+
+    linear = Linear(dataclasses.replace(tensor, region=Made()))
+    assert np.abs(np.array(linear(random(2, IN))) - np.array(random(2, IN)) @ weights(tensor).T).max() < 2e-5
+    assert made in (["made", "released"], ["made"] if storage is Storage.RAW else [])
 
 
 @pytest.mark.parametrize("kind", [T.Q6_K, T.F16], ids=lambda k: k.name)

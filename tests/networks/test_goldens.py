@@ -8,7 +8,7 @@ from s2mlx.layers.forms import Compiled
 from s2mlx.networks.generate import Generation, generate
 from s2mlx.networks.load import load_model
 from s2mlx.options import Sampling
-from s2mlx.weights import compiled, storage
+from s2mlx.weights import compiled, cores
 from tests import goldens
 
 GREEDY = Sampling(top_k=1)
@@ -85,7 +85,7 @@ def test_greedy_codes_by_machine_code(kind, monkeypatch):
     """As large matrices are multiplied on the CPU where llvmlite is installed; those of these models are small."""
     if not compiled.available():
         pytest.skip('products in machine code need llvmlite: pip install "s2mlx[cpu]"')
-    monkeypatch.setattr(storage, "LEAST_COMPILED", 0)
+    monkeypatch.setattr(cores, "WORTH_IT", 0)
     model = load_model(goldens.path(f"tiny-{kind}.gguf"), goldens.GOLDEN / "tokenizer.json", "s2cpp")
     assert isinstance(model.dual_ar.fast.output.form, Compiled)
     matrix = goldens.arrays("prompts_s2cpp.npz")["ref"]

@@ -5,6 +5,7 @@ import sys
 import mlx.core as mx
 import numpy as np
 import pytest
+from gguf.constants import GGMLQuantizationType
 
 from s2mlx.kernels.blocks import sample_blocks
 from s2mlx.weights import compiled
@@ -78,15 +79,81 @@ def test_what_can_be_read():
     assert all(columns(block_code.block(kind)[1], kind) == block_code.block(kind)[0] for kind in KINDS)
 
 
-@pytest.mark.parametrize("lack", ["switch", "gpu", "llvmlite", "feature", "machine"])
+def test_what_does_not_fit_is_not_touched():
+    """The code itself would read and write past the arrays."""
+    kind = GGMLQuantizationType.Q8_0
+    data, x, y = np.zeros((3, 2 * 34), np.uint8), np.zeros((2, 64), np.float32), np.zeros((2, 3), np.float32)
+    compiled.product(data, kind, x, y)
+    for wrong in (
+        (data, x[:, :32].copy(), y),
+        (data, np.zeros((2, 65), np.float32), y),
+        (data, x[:, ::-1], y),
+        (data, x.astype(np.float64), y),
+        (data, x, y[:, :2]),
+        (data, x, y[:1]),
+        (data, x, y.astype(np.float16)),
+        (data, x, np.zeros((3, 2), np.float32).T),
+        (data, np.zeros((5, 64), np.float32), np.zeros((5, 3), np.float32)),
+        (data, x[:0], y[:0]),
+        (data[:, :67], x, y),
+        (data[:, :67].copy(), x, y),
+        (data[::2], x, y[:, :2]),
+        (data[0], x, y),
+        (data.view(np.int8), x, y),
+    ):
+        with pytest.raises(ValueError, match="Q8_0"):
+            compiled.product(wrong[0], kind, *wrong[1:])
+    for out in (np.zeros((3, 32), np.float32), np.zeros((2, 64), np.float32), np.zeros((3, 64)), np.zeros((64, 3)).T):
+        with pytest.raises(ValueError, match="Q8_0"):
+            compiled.open_rows(data, kind, out)
+
+
+def test_all_is_made_before_it_is_asked_for(monkeypatch):
+    monkeypatch.setattr(compiled, "_made", {})
+    kind = GGMLQuantizationType.F16
+    out = np.zeros((1, 16), np.float32)
+    compiled.open_rows(np.zeros((1, 64), np.uint8), GGMLQuantizationType.F32, out)  # opened while loading: no matrix
+    compiled.product(np.zeros((1, 32), np.uint8), kind, np.zeros((1, 16), np.float32), np.zeros((1, 1), np.float32))
+    compiled.prepare()
+    monkeypatch.setattr(compiled, "_make", None)
+    for n in range(1, compiled.MOST_VECTORS + 1):
+        x, y = np.zeros((n, 16), np.float32), np.zeros((n, 1), np.float32)
+        compiled.product(np.zeros((1, 32), np.uint8), kind, x, y)
+    compiled.open_rows(np.zeros((1, 32), np.uint8), kind, out)
+    assert len(compiled._made) == 1 + compiled.MOST_VECTORS + 1
+
+
+def test_the_way_is_told():
+    assert compiled.way().startswith(f"llvmlite {llvmlite.__version__}: +")
+
+
+_LACKS = ["switch", "blas", "gpu", "llvmlite", "feature", "machine", "old", "unknown", "api", "forbidden", "wrong"]
+
+
+@pytest.mark.parametrize("lack", _LACKS)
 def test_where_nothing_is_made(lack, monkeypatch):
     import llvmlite.binding as llvm
+
+    def forbidden(*given):
+        raise MemoryError("memory that may be executed is not given")
 
     assert compiled.available()
     compiled._features.cache_clear()
     match lack:
         case "switch":
             monkeypatch.setenv("S2MLX_KERNELS", "off")
+        case "blas":
+            monkeypatch.setenv("S2MLX_HOST_BLAS", "off")
+        case "old":  # another package brought it
+            monkeypatch.setattr(compiled, "version", lambda name: "0.45.1")
+        case "unknown":
+            monkeypatch.setattr(compiled, "version", lambda name: "unknown")
+        case "api":
+            monkeypatch.setattr(llvm, "create_pass_builder", lambda machine: None)
+        case "forbidden":
+            monkeypatch.setattr(llvm, "create_mcjit_compiler", forbidden)
+        case "wrong":
+            monkeypatch.setattr(compiled, "_make", lambda *given: (lambda *arguments: None, None))
         case "gpu":
             monkeypatch.setattr(mx, "default_device", lambda: mx.Device(mx.gpu))
         case "llvmlite":
@@ -97,6 +164,6 @@ def test_where_nothing_is_made(lack, monkeypatch):
         case "machine":
             monkeypatch.setattr(compiled.platform, "machine", lambda: "riscv64")
     try:
-        assert not compiled.available() and not compiled.reads(KINDS[0], 64)
+        assert not compiled.available() and not compiled.reads(KINDS[0], 64) and compiled.way() == ""
     finally:
         compiled._features.cache_clear()
