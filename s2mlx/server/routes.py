@@ -216,7 +216,7 @@ class _SpeechEndpoint:
 
 def _token(name: str) -> str:
     """The name of a field as it may stand in a header."""
-    return re.sub(r"[^\w.-]", "?", name[:40], flags=re.ASCII)
+    return re.sub(r"[^\w.-]", "?", name[:40], flags=re.ASCII) or "?"
 
 
 async def _json_body(request: Request) -> bytes:

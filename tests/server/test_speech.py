@@ -159,6 +159,11 @@ def test_who_leaves_while_waiting_is_let_go_at_once(tts, server, connect):
     assert any("left before its first sound" in line for line in server.log_lines) and len(tts.calls) == 1
 
 
+def test_a_field_without_a_name_is_left_aside_like_others(client):
+    answer = client.post({**HELLO, "more": 1, "": 2}).answer()
+    assert answer.body == WAV and answer.fields["s2mlx-ignored"] == "more, ?"
+
+
 @pytest.fixture
 def hearing(tts, monkeypatch):
     """A recognizer hears of the first pass what is written, of the second something else."""
