@@ -9,7 +9,7 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from s2mlx.text import clean_text, estimate_seconds, split_passes
+from s2mlx.text import arriving, clean_text, estimate_seconds, split_passes
 from s2mlx.text.arriving import ArrivingText, Haste
 from s2mlx.text.controls import clean_with_places
 from s2mlx.text.marks import TAG
@@ -282,3 +282,20 @@ def test_no_cut_harms_a_number_a_tag_a_sequence_or_a_letter():
             harmed = [end for end in ends if found.start() < end < found.end()]
             assert not harmed, (seed, found.group(), text[harmed[0] - 20 : harmed[0] + 20])
     assert cuts > 300
+
+
+def test_unbroken_text_in_pieces_is_looked_at_a_bounded_number_of_times(monkeypatch):
+    """The work for each character, however much has come."""
+    looked = []
+    monkeypatch.setattr(
+        arriving,
+        "settled_sentences",
+        lambda whole, *more: looked.append(len(whole)) or settled_sentences(whole, *more),
+    )
+    for characters in (5_000, 20_000):
+        looked.clear()
+        text = ArrivingText(30.0)
+        for _ in range(characters // 100):
+            text.add("a" * 100)
+            assert text.certain() == []
+        assert sum(looked) < 120 * characters
