@@ -190,7 +190,11 @@ class QueueScreen(AppScreen[None]):
         reading = self.current
         if reading is None:
             return
-        if self.desk.is_made(reading):
+        waiting = any(one.wanted for one in self.desk.queue)
+        if self.desk.is_made(reading) and waiting and not self.desk.current:
+            self.desk.make()
+            self.say("goes on with what waits")
+        elif self.desk.is_made(reading):
             self.say("all of it is there: enter shows its parts, e there exports it")
         elif reading.wanted and (self.desk.is_making(reading) or self.desk.current):
             self.desk.stop(reading)

@@ -42,7 +42,7 @@ class SidePanel(Vertical):
         app = self.screen.app
 
         def read(job: Job) -> tuple[list[UnsavedTake], list[HistoryEntry]]:
-            return app.session.unsaved_takes(), app.history.entries()[:MOST]
+            return app.session.listed_takes(), app.history.entries()[:MOST]
 
         app.jobs.start("side", read, owner=self.screen, done=lambda found: self._show(*found))
 
@@ -56,10 +56,7 @@ class SidePanel(Vertical):
         event.stop()
         app = self.screen.app
         if event.side is self.takes and (take := self._takes.get(event.id)):
-            if event.what == "choose":
-                app.recordings.review([take])
-            else:
-                app.main.speech.play(take.samples, take.rate)
+            self._take_asked(take, event.what)
         elif entry := self._entries.get(event.id):
             if event.what == "again":
                 app.main.requests.script(Script(entry.text, entry.voices, entry.speech_options()))
@@ -68,6 +65,20 @@ class SidePanel(Vertical):
                 app.main.say("the text is back; ctrl+z brings back the one that was here")
             else:
                 self._listen(entry)
+
+    def _take_asked(self, take: UnsavedTake, what: str) -> None:
+        app = self.screen.app
+
+        def done(whole: UnsavedTake | None) -> None:
+            app.tell_of_damage()
+            if whole is None:
+                self.reload()
+            elif what == "choose":
+                app.recordings.review([whole])
+            else:
+                app.main.speech.play(whole.samples, whole.rate)
+
+        app.jobs.start("read take", lambda job: app.session.whole(take), owner=self.screen, done=done)
 
     def _listen(self, entry: HistoryEntry) -> None:
         app = self.screen.app

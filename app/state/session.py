@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from .json_files import read_table, write_json
 from .older_takes import SAMPLES, older_files, read_older
 from .own_folder import OwnFolder
 from .recording_file import RecordingFile
-from .take_file import UnsavedTake, read_take, take_bytes
+from .take_file import UnsavedTake, look_at_take, read_take, take_bytes
 from .take_notes import NOTES, with_notes, write_notes
 
 if TYPE_CHECKING:
@@ -96,6 +97,19 @@ class Session:
     def unsaved_takes(self) -> list[UnsavedTake]:
         """The takes that were kept and not dropped, the oldest first."""
         return [take for path in self._files(TAKE) if (take := self._read(path))]
+
+    def listed_takes(self) -> list[UnsavedTake]:
+        """The same for a list of them, without reading their sound: `whole` has one to hear or change."""
+        found = []
+        for path in self._files(TAKE):
+            with suppress(Damaged):  # told by who wants it whole
+                if take := look_at_take(path):
+                    found.append(with_notes(take, path.with_suffix(NOTES)))
+        return found
+
+    def whole(self, take: UnsavedTake) -> UnsavedTake | None:
+        """One of the list; None when it is gone, or damaged."""
+        return self._read(take.file) if take.file else take
 
     def adopt_broken_recordings(self) -> None:
         """A recording that the end of the process broke off becomes a take, unless it was kept as one already. Raises

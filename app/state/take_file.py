@@ -7,10 +7,12 @@ is being recorded its line has no "samples": it is as long as its file, whose la
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from s2mlx.errors import reason
+from s2mlx.files import open_regular
 from s2mlx.text import clean_text
 
 from .broken import Damaged
@@ -19,6 +21,7 @@ from .json_files import read_bytes, table
 if TYPE_CHECKING:
     import numpy as np
 
+LONGEST_LINE = 1 << 20  # bytes
 LARGEST = 1 << 30  # bytes: more than an hour; a take has half a minute
 HIGHEST_RATE = 768_000  # Hz
 LOUDEST = 64.0  # of a sample; 1 is full scale
@@ -68,6 +71,29 @@ def read_take(path: Path) -> UnsavedTake | None:
     if "samples" in notes and (notes["samples"] != len(samples) or len(sound) % 4):
         raise Damaged("it is cut off, or goes on behind its end")
     return checked(samples, notes, path)
+
+
+def look_at_take(path: Path) -> UnsavedTake | None:
+    """A take of which nothing but its first line is read: its samples stay in the file, unchecked, until somebody wants
+    them. None where there is none, or nothing in it. Raises Damaged."""
+    import numpy as np
+
+    try:
+        with open_regular(path) as file:
+            line = file.readline(LONGEST_LINE)
+        samples = (path.stat().st_size - len(line)) // 4
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as fault:
+        raise Damaged(reason(fault)) from fault
+    if not line.endswith(b"\n"):
+        raise Damaged("its first line does not end")
+    if samples <= 0:
+        return None
+    notes = table(line)
+    found = checked(np.zeros(1, np.float32), notes, path)
+    sound = np.memmap(path, "<f4", "r", len(line), (samples,))
+    return found and replace(found, samples=sound)
 
 
 def checked(samples: np.ndarray, notes: dict[str, Any], path: Path | None) -> UnsavedTake | None:

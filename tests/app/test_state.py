@@ -309,3 +309,16 @@ def make_app_in(tmp_path_factory, saved_voices):
         return S2App(FakeStudio(folder), folder / "config", folder / "state", text=TEXT, countdown=0.0), folder
 
     return make
+
+
+def test_a_list_of_takes_reads_no_sound(tmp_path, monkeypatch):
+    session = Session(tmp_path)
+    session.keep_take(np.arange(1000, dtype=np.float32) / 1000, 100, "words", "me")
+    (session._own.folder / "7.take").write_bytes(b"no line")
+    monkeypatch.setattr("s2mlx_app.state.take_file.read_bytes", lambda *_: pytest.fail("it was read"))
+    (take,) = session.listed_takes()
+    assert (len(take.samples), take.rate, take.transcript, take.name) == (1000, 100, "words", "me")
+    monkeypatch.undo()
+    whole = session.whole(take)
+    np.testing.assert_array_equal(whole.samples, take.samples)
+    assert not isinstance(whole.samples, np.memmap)
