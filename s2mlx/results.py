@@ -49,7 +49,7 @@ class Stats:
     first_audio: float | None = None  # time to first audio
     prefill_seconds: float = 0.0
     prompt_tokens: int = 0
-    peak_memory: int = 0  # bytes, as MLX counts them
+    peak_memory: int = 0  # bytes, as MLX counts them, and of weights that it does not count
 
     @property
     def rtf(self) -> float | None:

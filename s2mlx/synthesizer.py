@@ -291,12 +291,13 @@ class Synthesizer:
         return self._worker.stream(lambda keep_going: work(self._engine, keep_going), cancel)
 
     def warm_up(self) -> None:
-        """Build the Metal kernels and bring in the weights that the first request would wait for, by a few frames that
-        nobody hears: for programs that load long before they speak. Where no kernels run it does nothing."""
+        """Build what the first request would wait for: for programs that load long before they speak. On a GPU the
+        Metal kernels, and the weights are brought in, by a few frames that nobody hears; on the CPU its machine code,
+        if there is any."""
         from . import device
 
-        if device.kernels_available() and self._engine.model.config.slow is not None:
-            self._worker.call(self._engine.warm_up)
+        if self._engine.model.config.slow is not None:
+            self._worker.call(self._engine.warm_up if device.kernels_available() else self._engine.model.build)
 
     def close(self) -> None:
         """Cancel what runs, refuse what waits, end the thread, free the weights; returns within two seconds, while work

@@ -1,29 +1,11 @@
-"""What a network reads: the matrices it is made of, their bytes, their forms. Finds them by walking the objects, so it
-knows no network from inside but the names of its parts."""
+"""What a network reads: the matrices it is made of, their bytes, their forms."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 
-from ..layers.linear import Linear
+from ..layers.reached import linears
 from ..networks.dual_ar import DualAR
-
-
-def linears(root) -> Iterator[Linear]:
-    """Every `Linear` reachable through attributes and lists of this package's objects, each once."""
-    seen, todo = set(), [root]
-    while todo:
-        thing = todo.pop()
-        if id(thing) in seen:
-            continue
-        seen.add(id(thing))
-        if isinstance(thing, Linear):
-            yield thing
-        elif isinstance(thing, (list, tuple)):
-            todo.extend(thing)
-        elif type(thing).__module__.startswith("s2mlx.") and hasattr(thing, "__dict__"):
-            todo.extend(vars(thing).values())
 
 
 def frame_reads(model: DualAR) -> dict[str, int]:

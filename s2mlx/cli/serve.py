@@ -8,10 +8,11 @@ import os
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import UsageError
+from ..errors import EarError, UsageError
 from ..text import visible
 from . import model, references
 from .interrupts import terminated
@@ -100,6 +101,7 @@ def configure(parser: Parser) -> None:
 
 
 def run(args: argparse.Namespace, console: Console) -> int:
+    from ..listen import check_ear
     from ..server.access import Access
     from ..server.listener import Server
     from ..server.service import Service
@@ -107,6 +109,8 @@ def run(args: argparse.Namespace, console: Console) -> int:
 
     key, origins, wyoming = _key(args.api_key), _origins(args.cors or []), args.wyoming
     log, fault = _reporters(console, args.debug)
+    with suppress(EarError):  # which who asks for a check is told
+        check_ear()
     if wyoming is not None:
         _need_wyoming("wyoming", "--wyoming")
         if args.zeroconf:

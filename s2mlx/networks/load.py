@@ -12,9 +12,10 @@ from .. import device
 from ..codec import Codec
 from ..config import CodecConfig, ModelConfig
 from ..errors import ModelError, UsageError
+from ..layers.reached import compiled_kinds, host_bytes
 from ..layers.scope import Scope
 from ..text.tokenizer import Tokenizer, find_tokenizer, load_tokenizer
-from ..weights import open_checkpoint
+from ..weights import compiled, open_checkpoint
 from ..worker import Closed
 from .dual_ar import DualAR
 
@@ -23,7 +24,9 @@ _CACHE_BYTES = 512 << 20  # freed buffers that MLX may keep for reuse
 
 
 class Model:
-    """dual_ar and tokenizer are None in a codec-only file, codec in a file without one: asking for it is an error."""
+    """dual_ar and tokenizer are None in a codec-only file, codec in a file without one: asking for it is an error.
+
+    packed_bytes: of the weights in the file; host_bytes: of those in memory that MLX does not count."""
 
     def __init__(
         self,
@@ -36,6 +39,7 @@ class Model:
     ):
         self.path, self.config, self.packed_bytes = path, config, packed_bytes
         self._tokenizer, self._dual_ar, self._codec = tokenizer, dual_ar, codec
+        self.host_bytes = host_bytes([dual_ar, codec])
 
     @property
     def tokenizer(self) -> Tokenizer:
@@ -67,9 +71,14 @@ class Model:
     def _cannot_speak(self) -> ModelError:
         return ModelError(f"{self.path.name} holds only a codec: it can encode and decode, not speak")
 
+    def build(self, keep_going: Callable[[], bool]) -> None:
+        """Have the CPU's machine code made, as far as products of this model may ask for it."""
+        compiled.prepare(compiled_kinds([self._dual_ar, self._codec]), keep_going)
+
     def release(self) -> None:
         """Let go of the weights; the sizes stay known."""
         self._dual_ar = self._codec = None
+        self.host_bytes = 0
 
 
 def load_model(

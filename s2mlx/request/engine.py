@@ -42,7 +42,7 @@ class Engine:
 
     def __init__(self, model: Model, disk: DiskPrefixes | None = None):
         """disk: where the prefixes of voices are kept from one process to the next."""
-        self.model, self.memory = model, mx.get_active_memory()  # bytes
+        self.model, self.memory = model, mx.get_active_memory() + model.host_bytes
         self.prefixes = PrefixCache(_PREFIX_BYTES, disk)
         # a codec may be absent: it is asked for when there is something to cut
         self.references = References(model.config, lambda codes: model.codec.decode(codes))
@@ -155,5 +155,5 @@ def load_engine(
 
 def default_batch(model: Model) -> int:
     """How many passes to run at once on this machine: as many as half of the memory that the weights leave can hold."""
-    spare = (machine_memory() - mx.get_active_memory()) // 2
+    spare = (machine_memory() - mx.get_active_memory() - model.host_bytes) // 2
     return max(1, min(DEFAULT_BATCH, spare // model.dual_ar.kv_bytes(PASS_POSITIONS)))

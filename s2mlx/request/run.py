@@ -270,7 +270,7 @@ class RequestRun:
             self.first_audio,
             self.prefill_seconds,
             self.prompt_tokens,
-            mx.get_peak_memory(),
+            mx.get_peak_memory() + self.model.host_bytes,
         )
         return AudioChunk(
             samples,

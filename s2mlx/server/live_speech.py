@@ -16,7 +16,7 @@ from starlette.types import Message, Receive, Scope, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from ..errors import S2Error
-from ..results import AudioChunk, Tally
+from ..results import AudioChunk
 from ..speech_input import SpeechInput
 from ..worker import Closed
 from .access import PROTOCOL
@@ -140,18 +140,17 @@ class _Talk:
     async def _send_all(self, speech: Speech, form: str) -> None:
         start = {"type": "start", "seed": speech.seed, "format": form, "content_type": speech.content_type}
         await self._send_json(start)
-        tally, part, chunk = Tally(), -1, None
+        part, chunk = -1, None
         async with aclosing(in_time(speech, speech.parts())) as parts:
             async for of, data in parts:
                 if of is not None and of is not chunk:
                     chunk = of
                     if of.part > part and len(of.samples):
                         part = of.part
-                        await self._send_json(_span(of, tally.seconds))
-                    tally.add(of)
+                        await self._send_json(_span(of, speech.tally.seconds - len(of.samples) / of.sample_rate))
                 if data:
                     await _send(self._socket.send_bytes(data))
-        end = {"seconds": round(tally.seconds, 3), "finish_reason": tally.finish_reason}
+        end = {"seconds": round(speech.tally.seconds, 3), "finish_reason": speech.tally.finish_reason}
         await self._send_json({"type": "done", **end, **speech.heard})
 
     async def _hear(self, seconds: float) -> Fields:

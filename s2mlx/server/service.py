@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from ..errors import EarError, S2Error
+from ..errors import S2Error
 from ..listen import check_ear
 from ..speech_input import SpeechInput
 from ..synthesizer import Synthesizer
@@ -121,7 +121,7 @@ class Service:
         if request.options.check:
             try:
                 check_ear(self._tts.ear)
-            except EarError as fault:
+            except S2Error as fault:  # a variable that names no recognizer, too
                 raise Refused(400, f"check is not possible here: {fault}", param="check") from fault
         for name in request.ignored:
             self._note(f"a client's field {printable(name[:80])!r} means nothing here and was left aside")

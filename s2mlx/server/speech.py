@@ -35,7 +35,7 @@ class Speech:
 
     made() is called in the loop when the engine has no more to do for it, which may be long before the client has all.
     text: still being written, in the place of the request's. content_type; seed; `seconds` of sound handed over so
-    far; `stats` of the engine.
+    far; `tally` of the chunks so far, `stats` of the engine.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class Speech:
         self._encoder = encoder(request.format, tts.sample_rate)
         self._events, self._log, self._rate = request.events, log, tts.sample_rate
         self.content_type = "text/event-stream" if request.events else self._encoder.content_type
-        self._tally, self._cancel = Tally(), cancel
+        self.tally, self._cancel = Tally(), cancel
         self._checked = request.options.check
         self._samples = self._spoken = 0  # the second without pauses
         self._frame_samples, self._began, self._ahead = tts.frame_samples, time.monotonic(), Ahead()
@@ -70,7 +70,7 @@ class Speech:
 
     @property
     def stats(self) -> Stats:
-        return self._tally.stats
+        return self.tally.stats
 
     @property
     def heard(self) -> dict[str, int]:
@@ -79,8 +79,8 @@ class Speech:
         if not self._checked:
             return {}
         return {
-            "heard": sum(one.heard is not None for one in self._tally.passes),
-            "wrong": len(self._tally.wrong),
+            "heard": sum(one.heard is not None for one in self.tally.passes),
+            "wrong": len(self.tally.wrong),
         }
 
     @property
@@ -124,10 +124,10 @@ class Speech:
                 yield chunk, data
         for data in _slices(await asyncio.to_thread(self._encoder.end)):
             yield None, data
-        if self._tally.cut:
+        if self.tally.cut:
             self._log("the limit of frames, not the model, ended the speech of a request; max_frames raises it")
-        if self._tally.wrong:
-            passes = f"{len(self._tally.wrong)} of {len(self._tally.passes)} passes"
+        if self.tally.wrong:
+            passes = f"{len(self.tally.wrong)} of {len(self.tally.passes)} passes"
             self._log(f"{passes} of a request were not heard as they are written")
 
     async def _pieces(self) -> AsyncIterator[bytes]:
@@ -143,7 +143,7 @@ class Speech:
             yield chunk
 
     def _look_at(self, chunk: AudioChunk) -> None:
-        self._tally.add(chunk)
+        self.tally.add(chunk)
         if chunk.finish_reason == CANCELLED:  # by the end of the engine: who cancels here does not read on
             raise GenerationError("the model was closed")
 

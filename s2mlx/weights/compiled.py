@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import platform
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import version
 from typing import Any
@@ -66,11 +66,12 @@ def open_rows(data: np.ndarray, kind: GGMLQuantizationType, out: np.ndarray) -> 
     _call("open", kind, data, out.ctypes.data)
 
 
-def prepare() -> None:
-    """Have all made now that may be asked for later, of each type of which a product has been made."""
-    for kind in {kind for kind, name in list(_made) if name != "open"}:
-        for name in ("open", *(f"product{n + 1}" for n in range(MOST_VECTORS))):
-            _function(kind, name)
+def prepare(kinds: Iterable[GGMLQuantizationType], keep_going: Callable[[], bool] = lambda: True) -> None:
+    """Have all made now that matrices of these types may ask for later."""
+    for kind in sorted(kinds) if available() else ():
+        for name in ("product1", "open", *(f"product{n}" for n in range(2, MOST_VECTORS + 1))):
+            if keep_going():
+                _function(kind, name)
 
 
 def _columns(data: np.ndarray, kind: GGMLQuantizationType) -> int:

@@ -74,6 +74,12 @@ def test_faults_before_the_model_is_loaded(run):
     assert "no model" in run("serve", "--port", "0", "-m", "/no/such.gguf").error
 
 
+def test_a_variable_that_names_no_recognizer_is_told_at_once(run, monkeypatch):
+    monkeypatch.setenv("S2MLX_EAR", "trumpet")
+    result = run("serve", "--port", "0", "-m", "/no/such.gguf")
+    assert result.code == 2 and "no recognizer is called trumpet" in result.error
+
+
 def test_wyoming_needs_its_package(run, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     result = run("serve", "--wyoming", "0")

@@ -193,6 +193,12 @@ def test_a_check_where_nobody_can_hear(client, tts, monkeypatch):
     assert client.post({**HELLO, "check": False}).answer().body == WAV
 
 
+def test_a_variable_that_names_no_recognizer_is_told_to_who_asks_for_a_check(client, tts, monkeypatch):
+    monkeypatch.setenv("S2MLX_EAR", "trumpet")
+    answer = client.post({**HELLO, "check": True}).answer()
+    assert answer.status == 400 and "no recognizer is called trumpet" in answer.error and not tts.calls
+
+
 def test_a_slow_reader_is_let_go(tts, server, connect, monkeypatch):
     monkeypatch.setattr(connection, "WRITE_SECONDS", 0.2)
     tts.frames = 3000  # 12 MB, more than sockets hold
