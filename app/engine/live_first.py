@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ class LiveFirst:
         self.engine = engine
         self._lock = threading.Condition()
         self._live = 0  # what somebody waits for
+        self._quiet = 0.0  # since when, on the monotonic clock, that is 0
         self._behind: threading.Event | None = None  # set to have what is made behind step aside
         self.stepped_aside = False  # that did, the last time
 
@@ -73,39 +75,47 @@ class LiveFirst:
     ) -> Iterator[tuple[int, AudioChunk]]:
         """As `stream_each` of the parts of one text, once nobody waits for anything; it ends early when somebody does.
         `waits()` is called when it has to wait."""
-        if not self._wait(cancel, waits):
+        aside = _Either(cancel)
+        if not self._wait(aside, cancel, waits):
             self.stepped_aside = True
             return
-        aside = self._behind = _Either(cancel)
-        stream = self.engine.stream_each(texts, voice=voice, options=options, cancel=aside, follow=True)
         try:
-            yield from stream
+            stream = self.engine.stream_each(texts, voice=voice, options=options, cancel=aside, follow=True)
+            try:
+                yield from stream
+            finally:
+                _close(stream)
         finally:
             self._behind, self.stepped_aside = None, aside.is_set()
-            _close(stream)
 
-    def _wait(self, cancel: threading.Event, waits: Callable[[], object]) -> bool:
-        """Until nothing is live any more. False: cancelled."""
+    def _wait(self, aside: threading.Event, cancel: threading.Event, waits: Callable[[], object]) -> bool:
+        """Until nothing is live any more, and was not for a while; whatever comes from then on sets `aside`. False:
+        cancelled."""
         told = False
         with self._lock:
-            while self._live and not cancel.is_set():
+            while not cancel.is_set():
+                rest = self._quiet + REST - time.monotonic() if told else 0.0
+                if not self._live and rest <= 0:
+                    self._behind = aside
+                    return True
                 if not told:
                     told = True
                     waits()
-                self._lock.wait(0.1)
-        return not (cancel.wait(REST) if told else cancel.is_set())
+                self._lock.wait(0.1 if self._live else min(0.1, rest))
+        return False
 
     @contextmanager
     def _going_first(self) -> Iterator[None]:
         with self._lock:
             self._live += 1
-        if self._behind:
-            self._behind.set()
+            if self._behind:
+                self._behind.set()
         try:
             yield
         finally:
             with self._lock:
                 self._live -= 1
+                self._quiet = time.monotonic()
                 self._lock.notify_all()
 
 

@@ -140,7 +140,7 @@ class PartsScreen(AppScreen[None]):
         words = f"{there} of {count} parts · {share:.0%} · {so_far} of about {whole}"
         maker = desk.maker if desk.is_making(reading) else None
         if maker is None:
-            state = "waits for its turn" if reading.wanted and desk.current else reading.trouble or "stopped"
+            state = "waits for its turn" if desk.is_going(reading) else reading.trouble or "stopped"
         elif maker.waits:
             state = "steps aside for what you listen to"
         else:
@@ -240,7 +240,7 @@ class PartsScreen(AppScreen[None]):
     def action_make(self) -> None:
         if self.desk.is_made(self.reading):
             self.say(self._advice())
-        elif self.reading.wanted and self.desk.current:  # not where a crash has ended that
+        elif self.desk.is_going(self.reading):
             self.desk.stop(self.reading)
             self.say("stopped: what is there stays; m goes on")
         else:
@@ -254,7 +254,7 @@ class PartsScreen(AppScreen[None]):
 
     def action_listen_through(self) -> None:
         self._through = True
-        if not self.desk.is_made(self.reading) and not self.reading.wanted:
+        if not self.desk.is_made(self.reading) and not self.desk.is_going(self.reading):
             self.desk.make(self.reading)
         self._listen()
 

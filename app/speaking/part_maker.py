@@ -54,11 +54,13 @@ class PartMaker:
 
     # the work
 
-    def run(self, engine: LiveFirst, job: Job) -> None:
-        """Until nothing is missing. Raises S2Error, OSError, JobCancelled."""
+    def run(self, engine: LiveFirst, job: Job) -> bool:
+        """Until nothing is missing. False: nothing was. Raises S2Error, OSError, JobCancelled."""
         reading, seeds = self.reading, dict[int, int]()
         try:
             with self._readings.lock(reading):
+                if not self._missing():
+                    return False
                 voice = self._voice(engine, job)
                 while missing := self._missing():
                     texts = [(reading.words(n), seeds.get(n, reading.seed + n)) for n in missing]
@@ -72,6 +74,7 @@ class PartMaker:
                                 f"part {silent + 1} has no sound with {TRIES} seeds: {reading.words(silent)[:40]!r}"
                             )
                     voice = voice or self._voice(engine, job)
+                return True
         except TimeoutError:
             raise S2Error("another window of this app is making it") from None
 
@@ -133,13 +136,13 @@ class PartMaker:
         return None
 
     def _keep(self, number: int, part: _Part, seed: int, lends_voice: bool, engine: LiveFirst) -> PartSound:
+        if lends_voice:  # before the part: where there are parts, there is their voice
+            self._lend(number, part, engine)
         sound = self._readings.keep(self.reading, number, part.samples(), seed, part.frames, part.reason)
         if self._since is not None:
             now = time.monotonic()
             self._worked, self._since = self._worked + now - self._since, now
         self._made += part.seconds
-        if lends_voice and number == 0 and len(self.reading.parts) > 1 and not self.reading.is_dialogue:
-            self._readings.keep_voice(self.reading, part.voice(self.reading.words(0), engine))
         self._news.append((number, sound))
         return sound
 
@@ -148,11 +151,36 @@ class PartMaker:
         return [number for number in range(len(self.reading.parts)) if number not in there]
 
     def _voice(self, engine: LiveFirst, job: Job) -> Any:
-        """Those of the speakers, or that of the first part; None before that is there."""
+        """Those of the speakers, or those that the first parts made have lent; None before these are there."""
         if self.reading.voices:
             return [self._voices.load(name, engine, job) for name in self.reading.voices]
-        kept = self._readings.voice(self.reading)
-        return None if kept is None else [kept]
+        speakers = self.reading.speakers
+        lent = {one: voice for one in speakers if (voice := self._lent(one, engine, job)) is not None}
+        if len(lent) < len(speakers):
+            return None
+        return [lent.get(one, lent[speakers[0]]) for one in range(speakers[-1] + 1)]
+
+    def _lend(self, number: int, part: _Part, engine: LiveFirst) -> None:
+        """What is spoken first, by each speaker, lends its voice to what follows."""
+        speaker = self.reading.speaker(number)
+        if len(self.reading.parts) > 1 and self._readings.voice(self.reading, speaker) is None:
+            self._readings.keep_voice(self.reading, part.voice(self.reading.bare_words(number), engine), speaker)
+
+    def _lent(self, speaker: int, engine: LiveFirst, job: Job) -> Any:
+        """What was lent; where that is gone, it is taken from the sound of a part that is there."""
+        reading = self.reading
+        kept = self._readings.voice(reading, speaker)
+        if kept is not None or len(reading.parts) < 2:
+            return kept
+        for number, sound in self._readings.sounds(reading).items():
+            if sound.take and reading.speaker(number) == speaker:
+                clip = self._readings.samples(reading, sound.take), reading.rate
+                voice = engine.clone(clip, reading.bare_words(number), cancel=job.cancel)
+                if job.cancel.is_set():
+                    raise JobCancelled
+                self._readings.keep_voice(reading, voice, speaker)
+                return voice
+        return None
 
 
 class _Part:

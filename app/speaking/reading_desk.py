@@ -4,6 +4,7 @@ the interface thread."""
 from __future__ import annotations
 
 import secrets
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -56,6 +57,8 @@ class ReadingDesk:
         self.made: dict[str, int] = {}  # how many parts there are of each
         self._job: Job | None = None
         self._going = False  # the queue, which waits to be asked after a start
+        self._asked: set[str] = set()  # ids since the start: they come before those that an earlier run has left
+        self._writing = threading.Lock()
         self._late: dict[str, Sounds] = {}  # parts that came while the others were being read
         self._expected: dict[str, list[float]] = {}  # seconds of each part by its words
 
@@ -68,8 +71,13 @@ class ReadingDesk:
             found = self.readings.all()
             return found, {one.id: self.readings.made(one) for one in found}
 
+        before = {one.id for one in self.queue}
+
         def done(found: tuple[list[Reading], dict[str, int]]) -> None:
-            self.queue, self.made = found
+            known = {one.id: one for one in self.queue}  # as it is by now: the disk may follow later
+            new = [one for one in self.queue if one.id not in before.union(one.id for one in found[0])]
+            self.queue = [known.get(one.id, one) for one in found[0]] + new
+            self.made = self.made | found[1]
             self._changed()
             then()
 
@@ -82,8 +90,7 @@ class ReadingDesk:
             return
 
         def done(sounds: Sounds) -> None:
-            self.sounds[reading.id] = sounds | self._late.pop(reading.id, {})
-            self.made[reading.id] = len(self.sounds[reading.id])
+            self._found(reading, sounds | self.sounds.get(reading.id, {}))
             then()
 
         self._jobs.start("parts", lambda job: self.readings.sounds(reading), done=done)
@@ -97,6 +104,10 @@ class ReadingDesk:
 
     def is_making(self, reading: Reading) -> bool:
         return self.current is not None and self.current.id == reading.id
+
+    def is_going(self, reading: Reading) -> bool:
+        """It is being made, or waits for its turn."""
+        return self._going and self.now(reading).wanted
 
     def estimate(self, reading: Reading) -> Estimate:
         """By the lengths of the words, corrected by how long those were that are spoken already; and by the pace of the
@@ -140,7 +151,9 @@ class ReadingDesk:
         def done(reading: Reading) -> None:
             self.queue.append(reading)
             self.sounds[reading.id], self.made[reading.id] = {}, 0
-            self._going |= wanted
+            if wanted:
+                self._going = True
+                self._asked.add(reading.id)
             self._changed()
             then(reading)
             self._next()
@@ -154,12 +167,14 @@ class ReadingDesk:
         """All that is missing of them is to be made."""
         for reading in readings:
             self._change(replace(self.now(reading), wanted=True, trouble=""))
+            self._asked.add(reading.id)
         self._going = True
         self._next()
 
     def stop(self, *readings: Reading) -> None:
         """They are not to be made for now; what there is of them stays."""
         for reading in readings:
+            self._asked.discard(reading.id)
             self._change(replace(self.now(reading), wanted=False))
             if self.is_making(reading) and self._job:
                 self._job.cancel.set()
@@ -184,7 +199,12 @@ class ReadingDesk:
             return False
         sound = replace(sound, at=(sound.at + by) % len(sound.takes))
         self._has(reading, number, sound)
-        self._jobs.start("choose", lambda job: self.readings.choose(reading, number, sound))
+
+        def work(job: Job) -> None:
+            with self._writing:  # the latest choice, whichever thread comes last
+                self.readings.choose(reading, number, self.sounds[reading.id][number])
+
+        self._jobs.start("choose", work)
         return True
 
     def move(self, reading: Reading, by: int) -> None:
@@ -210,7 +230,8 @@ class ReadingDesk:
         def work(_: Job) -> None:
             if job:
                 job.join(5.0)
-            self.readings.remove(reading)
+            with self._writing:
+                self.readings.remove(reading)
 
         self._jobs.start("remove", work, done=gone)
 
@@ -229,18 +250,24 @@ class ReadingDesk:
         waiting = [one for one in self.queue if one.wanted and not one.trouble]
         if not waiting:
             return
-        reading = self.current = waiting[0]
+        reading = self.current = next((one for one in waiting if one.id in self._asked), waiting[0])
         maker = self.maker = PartMaker(reading, self.readings, self._voices, self._studio)
         self.look_into(reading, self._changed)
 
-        def work(job: Job) -> str:
-            maker.run(self._loader.wait(job), job)
-            return self._finished(reading, self.readings.sounds(reading), job)
+        def work(job: Job) -> tuple[str, Sounds]:
+            made = maker.run(self._loader.wait(job), job)
+            sounds = self.readings.sounds(reading)  # another window may have made some
+            return self._finished(reading, sounds, job) if made else "", sounds
 
         def progressed(share: float | None, note: str) -> None:
             for number, sound in maker.news():
                 self._has(reading, number, sound)
             self._changed()
+
+        def done(found: tuple[str, Sounds]) -> None:
+            said, sounds = found
+            self._found(reading, sounds | self.sounds.get(reading.id, {}))
+            ended(None, said)
 
         def ended(error: BaseException | None, said: str = "") -> None:
             progressed(None, "")
@@ -260,11 +287,15 @@ class ReadingDesk:
         self._job = self._jobs.start(
             "reading",
             work,
-            done=lambda said: ended(None, said),
+            done=done,
             failed=ended,
             progressed=progressed,
         )
         self._changed()
+
+    def _found(self, reading: Reading, sounds: Sounds) -> None:
+        self.sounds[reading.id] = sounds | self._late.pop(reading.id, {})
+        self.made[reading.id] = len(self.sounds[reading.id])
 
     def _has(self, reading: Reading, number: int, sound: PartSound) -> None:
         known = self.sounds.get(reading.id)
@@ -280,8 +311,10 @@ class ReadingDesk:
         self.queue = [changed.get(one.id, one) for one in self.queue]
 
         def work(job: Job) -> None:
-            for reading in readings:
-                self.readings.change(reading)
+            with self._writing:  # as they are by now, whichever thread comes last
+                for reading in self.queue:
+                    if reading.id in changed and self.readings.of(reading).exists():  # it may be in the bin
+                        self.readings.change(reading)
 
         self._jobs.start("keep", work)
         self._changed()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from s2mlx.text import Span, clean_text
 
 from .broken import Damaged
 
+_SPEAKER = re.compile(r"<\|speaker:\d+\|>")
 NAME = 60  # characters of a title made from the text
 
 
@@ -71,9 +73,17 @@ class Reading:
     def speech_options(self) -> Options:
         return Options(**self.options)
 
+    def bare_words(self, number: int) -> str:
+        """Without that tag."""
+        return _SPEAKER.sub("", self.words(number))
+
+    def speaker(self, number: int) -> int:
+        return self.parts[number].speaker or 0
+
     @property
-    def is_dialogue(self) -> bool:
-        return any(part.speaker is not None for part in self.parts)
+    def speakers(self) -> list[int]:
+        """All of them, by number."""
+        return sorted({self.speaker(number) for number in range(len(self.parts))})
 
     def as_table(self) -> dict[str, Any]:
         table = {one.name: getattr(self, one.name) for one in dataclasses.fields(self) if one.name != "id"}

@@ -4,7 +4,7 @@ FOLDER/ID/            one text
     reading.json      what is to be said (reading.py)
     K.json            the takes of part K, and which of them is in the whole
     K-N.flac          its take N
-    voice.s2voice     the voice of the first part, where the text was given none
+    voice-S.s2voice   the voice that the part spoken first lends to speaker S, where the text was given none
 FOLDER/.bin/ID/       one that was removed; it can be brought back for 30 days
 
 Calls block on the disk: they are made from jobs.
@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,7 +43,6 @@ class Readings:
         self.folder = folder
         self.complaints: list[str] = []
         self._write_audio, self._read_audio = write_audio, read_audio
-        self._taking = threading.Lock()
 
     def add(self, reading: Reading) -> Reading:
         """Keep a text, behind all others. Raises OSError."""
@@ -76,13 +75,7 @@ class Readings:
         """What there is, by the number of the part. A part whose sound is gone is not there."""
         found = {}
         for number in range(len(reading.parts)):
-            path = self.of(reading) / f"{number}.json"
-            try:
-                stored = read_table(path)
-                sound = None if stored is None else part_sound_of(stored)
-            except Damaged as fault:
-                self.complaints.append(put_aside(path, fault))
-                continue
+            sound = self._sound(self.of(reading) / f"{number}.json")
             if sound and sound.take and (self.of(reading) / sound.take.sound).exists():
                 found[number] = sound
         return found
@@ -91,15 +84,14 @@ class Readings:
         self, reading: Reading, number: int, samples: np.ndarray, seed: int, frames: int, reason: str
     ) -> PartSound:
         """One more take of a part, samples float32 [n], which is in the whole from now on; the others stay. The sound
-        first, so that none lacks it. Raises OSError, AudioError."""
-        with self._taking:
-            folder = self.of(reading)
+        first, so that none lacks it. Raises OSError, AudioError, S2Error where it was removed."""
+        folder = self.of(reading)
+        with self._taking(reading):
             path = folder / f"{number}.json"
-            try:
-                before = part_sound_of(read_table(path) or {"takes": []}).takes
-            except Damaged:
-                before = ()
-            name = f"{number}-{len(before) + 1}.flac"
+            known = self._sound(path)
+            before = known.takes if known else ()
+            names = (f"{number}-{one}.flac" for one in count(len(before) + 1))
+            name = next(name for name in names if not (folder / name).exists())  # also where the table was damaged
             self._write_audio(folder / name, samples, reading.rate, private=True)
             take = PartTake(seed, len(samples) / reading.rate, frames, reason, name)
             sound = PartSound((*before, take), len(before))
@@ -107,8 +99,12 @@ class Readings:
             return sound
 
     def choose(self, reading: Reading, number: int, sound: PartSound) -> None:
-        """`sound.at` is in the whole from now on. Raises OSError."""
-        self._write(self.of(reading) / f"{number}.json", sound)
+        """`sound.take` is in the whole from now on, whatever takes came meanwhile. Raises OSError, S2Error."""
+        path = self.of(reading) / f"{number}.json"
+        with self._taking(reading):
+            known = self._sound(path)
+            if known and sound.take in known.takes:
+                self._write(path, replace(known, at=known.takes.index(sound.take)))
 
     def samples(self, reading: Reading, take: PartTake) -> np.ndarray:
         """float32 [n] at the reading's rate. Raises AudioError."""
@@ -129,17 +125,19 @@ class Readings:
                 if reading.parts[number].pause_after and number + 1 < end:
                     yield pause
 
-    def keep_voice(self, reading: Reading, voice: Any) -> None:
+    def keep_voice(self, reading: Reading, voice: Any, speaker: int = 0) -> None:
         """The voice in which what follows is to be spoken. Raises OSError, VoiceError."""
-        voice.save(self._voice(reading))
+        voice.save(self._voice(reading, speaker))
 
-    def voice(self, reading: Reading) -> Any:
-        """None where none was kept."""
+    def voice(self, reading: Reading, speaker: int = 0) -> Any:
+        """None where none was kept, or a damaged one."""
         from s2mlx.voices import Voice
 
+        path = self._voice(reading, speaker)
         try:
-            return Voice.load(self._voice(reading)) if self._voice(reading).exists() else None
-        except (S2Error, OSError):
+            return Voice.load(path) if path.exists() else None
+        except (S2Error, OSError) as fault:
+            self.complaints.append(put_aside(path, fault))
             return None
 
     def lock(self, reading: Reading) -> AbstractContextManager[None]:
@@ -184,8 +182,27 @@ class Readings:
     def _bin(self) -> Path:
         return self.folder / ".bin"
 
-    def _voice(self, reading: Reading) -> Path:
-        return self.of(reading) / "voice.s2voice"
+    def _voice(self, reading: Reading, speaker: int) -> Path:
+        return self.of(reading) / f"voice-{speaker}.s2voice"
+
+    @contextmanager
+    def _taking(self, reading: Reading) -> Iterator[None]:
+        """Within, nobody else, in no other app, changes its takes."""
+        gone = S2Error(f"“{reading.title}” was removed meanwhile")
+        if not self.of(reading).exists():
+            raise gone
+        with locked(self.of(reading) / ".takes"):
+            if not (self.of(reading) / "reading.json").exists():
+                raise gone
+            yield
+
+    def _sound(self, path: Path) -> PartSound | None:
+        try:
+            stored = read_table(path)
+            return None if stored is None else part_sound_of(stored)
+        except Damaged as fault:
+            self.complaints.append(put_aside(path, fault))
+            return None
 
     def _write(self, path: Path, sound: PartSound) -> None:
         takes = [take.__dict__ for take in sound.takes]

@@ -1,8 +1,11 @@
 """A long text in parts: made at full pace, heard, one said anew and put into the whole, exported; kept by a crash."""
 
+import shutil
 from dataclasses import replace
 
 import numpy as np
+import pytest
+from s2mlx_app.app import S2App
 from s2mlx_app.screens.main import MainScreen
 from s2mlx_app.screens.parts import PartsScreen
 from textual.widgets import Checkbox, Input
@@ -143,7 +146,8 @@ async def test_one_part_alone_is_made_to_be_heard(make_app, studio):
         assert [text for text, _ in studio.engine.batches[0]] == ["The first one.", "The second is here."]
 
 
-async def test_what_was_made_outlives_a_crash(make_app, studio, tmp_path):
+@pytest.mark.parametrize("key", ["m", "l"])
+async def test_what_was_made_outlives_a_crash(make_app, studio, tmp_path, key):
     engine = parted(studio)
     engine.gate.close()
     engine.waiting_at = 0
@@ -153,16 +157,18 @@ async def test_what_was_made_outlives_a_crash(make_app, studio, tmp_path):
         screen = await opened(app, pilot)
         await pilot.press("m")
         await until(pilot, lambda: len(screen.sounds) == 2)
-        # no word of goodbye: what is on the disk now is what a killed app leaves
-        other = make_app(text=TEXT, cast=("anna",), seed=100)
+        await until(pilot, lambda: app.desk.readings.all()[0].wanted)
+        shutil.copytree(tmp_path / "state", tmp_path / "killed")  # what a killed app leaves
         app.desk.stop(screen.reading)
         await until(pilot, lambda: app.desk.current is None)
         engine.gate.open()
-    app.desk.readings.change(replace(app.desk.now(screen.reading), wanted=True))  # nobody has stopped it there
+    other = S2App(studio, tmp_path / "config", tmp_path / "killed", text=TEXT, cast=("anna",), seed=100)
     async with running(other) as pilot:
         screen = await opened(other, pilot)
-        assert [row.split()[1] for row in rows(screen)] == ["✓", "✓", "·"] and "m makes" in label(other, "#said")
-        await pilot.press("m")
+        assert [row.split()[1] for row in rows(screen)] == ["✓", "✓", "·"]
+        assert screen.reading.wanted and "stopped" in screen.bar.words and other.desk.current is None
+        assert "m makes" in label(other, "#said")
+        await pilot.press(key)
         await until(pilot, lambda: other.desk.is_made(screen.reading))
         assert engine.batches[-1] == [("And the third.", 102)]
 
@@ -239,3 +245,15 @@ async def test_what_cannot_be_made_is_said(make_app, studio):
         await pilot.press("m")
         await until(pilot, lambda: "no sound with 3 seeds" in screen.bar.words)
         assert np.unique([seed for batch in studio.engine.batches for _, seed in batch[:1]]).size == 3
+
+
+async def test_what_is_asked_for_comes_before_what_an_earlier_run_left(make_app, studio):
+    engine = parted(studio)
+    app = make_app(text=TEXT, cast=("anna",), seed=100)
+    async with running(app) as pilot:
+        left = (await opened(app, pilot)).reading
+        app.desk.readings.change(replace(left, wanted=True))  # as a crash leaves it
+    app = make_app(text="Another one. And more.", cast=("anna",), seed=7)
+    async with running(app) as pilot:
+        await made(app, pilot)
+        assert [batch[0][0] for batch in engine.batches] == ["Another one.", "The first one."]
