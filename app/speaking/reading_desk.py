@@ -3,9 +3,7 @@ the interface thread."""
 
 from __future__ import annotations
 
-import secrets
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,12 +11,13 @@ from typing import Any
 from s2mlx.options import Options
 
 from ..engine.loader import EngineLoader
-from ..engine.protocols import SpeechEngine, Studio
+from ..engine.protocols import Studio
 from ..engine.voice_shelf import VoiceShelf
 from ..jobs import Job, JobCancelled, Jobs
 from ..state.reading import PartSound, Reading, title_of
 from ..state.readings import Readings
 from .part_maker import PartMaker
+from .part_plan import planned
 
 Sounds = dict[int, PartSound]
 
@@ -322,37 +321,3 @@ class ReadingDesk:
     def _changed(self) -> None:
         for watcher in list(self.watchers):
             watcher()
-
-
-def planned(
-    text: str, names: tuple[str, ...], options: Options, engine: SpeechEngine, chapters: Sequence[int], title: str = ""
-) -> Reading:
-    """A text cut into chapters, and these into the passes in which they are spoken. Raises UsageError."""
-    from s2mlx.text import CHAPTER, Span, split_text
-
-    from ..state.history import distinct_options
-
-    parts: list[Span] = []
-    begins: list[tuple[int, str]] = []
-    spans = split_text(text, CHAPTER, chapters)
-    speaker: int | None = None
-    for begin, end in spans:
-        if len(spans) > 1:
-            begins.append((len(parts), title_of(text[begin:end].strip().splitlines()[0])))
-        for one in engine.plan(text[begin:end]):
-            speaker = one.speaker if one.speaker is not None else speaker
-            parts.append(Span(begin + one.begin, begin + one.end, one.pause_after, speaker))
-        parts[-1] = replace(parts[-1], pause_after=end < len(text))
-    seed = secrets.randbits(32) if options.seed is None else options.seed
-    return Reading(
-        text,
-        tuple(parts),
-        seed,
-        names,
-        distinct_options(options),
-        tuple(begins),
-        title or title_of(text),
-        engine.sample_rate,
-        engine.name,
-        time.strftime("%Y-%m-%dT%H:%M:%S"),
-    )
