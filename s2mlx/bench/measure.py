@@ -6,7 +6,6 @@ Times are seconds, as {median, low, high, tries}; sizes are bytes; bandwidths ar
 from __future__ import annotations
 
 import dataclasses
-import os
 import tempfile
 from collections.abc import Callable
 from importlib.metadata import version
@@ -18,10 +17,11 @@ import mlx.core as mx
 from .. import device
 from ..config import SLOW_AR, ModelConfig
 from ..errors import UsageError
+from ..layers.reached import compiled_kinds
 from ..layers.scope import Scope
 from ..networks.dual_ar import DualAR
 from ..networks.load import Model, load_model
-from ..weights import compiled, open_checkpoint
+from ..weights import open_checkpoint
 from . import buffers, endurance, first_audio, graph, machine, matrices, pretend, speed, synthetic
 
 _FULL_LAYERS = 36  # of S2 Pro's Slow-AR
@@ -95,7 +95,7 @@ def measure(
         for size in batches:
             progress(f"batch of {size}")
             result["batches"][str(size)] = plain(speed.batch(dual_ar, positions, frames, size))
-    result["memory"] = {"peak": mx.get_peak_memory()}
+    result["memory"] = {"peak": mx.get_peak_memory() + model.host_bytes}
     progress("graph")
     result["graph"] = counted(dual_ar, _FULL_LAYERS if cut else slow.layers)
     result["graph"]["synchronisations"] = synchronisations
@@ -122,10 +122,10 @@ def way(model: Model) -> dict:
     info = mx.device_info() if gpu else {}
     if device.kernels_available():
         why = "Metal kernels"
-    elif os.environ.get("S2MLX_KERNELS", "").lower() == "off":
+    elif not device.kernels_wanted():
         why = "plain MLX: S2MLX_KERNELS is off"
     else:
-        why = "machine code for blocks" if compiled.available() else "plain MLX"
+        why = "machine code for blocks" if compiled_kinds(model.dual_ar) else "plain MLX"
         why += ": no Metal" if not mx.metal.is_available() else ": the CPU is the device in use"
     return {
         "device": "gpu" if gpu else "cpu",

@@ -86,7 +86,7 @@ def disk_prefixes(
         facts = [
             FORMAT, __version__, version("mlx"), platform.machine(), compat, memory_limit, machine_memory(),
             device.on_gpu(), device.kernels_available(), str(model.dual_ar.cache_dtype),
-            cores.setting() == "off", compiled.available(), os.environ.get("MLX_ENABLE_TF32"),
+            cores.setting() == "off", compiled.way(), os.environ.get("MLX_ENABLE_TF32"),
             list(fingerprint(model.path)), list(fingerprint(tokenizer or find_tokenizer(model.path))),
         ]  # fmt: skip
     except (OSError, S2Error):

@@ -143,18 +143,20 @@ def _pairs(c: Code, p: ir.Value) -> tuple[ir.Value, ir.Value]:
 def _q4_k(c: Code, p: ir.Value) -> Iterator[Sixteen]:
     scale, offset = _pairs(c, p)
     for group in range(8):
+        of_group = c.every(scale, group), c.every(offset, group)  # one value for both: so they are multiplied once
         for half in range(2):
             q = c.bits(c.bytes(p, 16 + 32 * (group // 2) + 16 * half), 4 * (group % 2), 15)
-            yield Sixteen(c.floats(q), c.every(scale, group), c.every(offset, group))
+            yield Sixteen(c.floats(q), *of_group)
 
 
 def _q5_k(c: Code, p: ir.Value) -> Iterator[Sixteen]:
     scale, offset = _pairs(c, p)
     for group in range(8):
+        of_group = c.every(scale, group), c.every(offset, group)
         for half in range(2):
             low = c.bits(c.bytes(p, 48 + 32 * (group // 2) + 16 * half), 4 * (group % 2), 15)
             high = c.bits(c.bytes(p, 16 + 16 * half), group, 1)
-            yield Sixteen(c.floats(c.join(low, high, 4)), c.every(scale, group), c.every(offset, group))
+            yield Sixteen(c.floats(c.join(low, high, 4)), *of_group)
 
 
 def _q6_k(c: Code, p: ir.Value) -> Iterator[Sixteen]:

@@ -15,6 +15,7 @@ from s2mlx.bench import (
     inventory,
     machine,
     matrices,
+    measure,
     pretend,
     report,
     synthetic,
@@ -91,6 +92,17 @@ def test_the_report_names_what_was_measured(figures):
     ):
         assert word in text
     assert "qmv" in report.nodes(figures)
+
+
+def test_the_way_is_the_one_that_is_taken(tiny, monkeypatch):
+    """Where llvmlite is there, matrices may be too small for it; every word that switches kernels off does."""
+    model = load_model(tiny)
+    monkeypatch.setattr(measure, "compiled_kinds", lambda root: set())
+    assert measure.way(model)["path"].startswith("plain MLX: ")
+    monkeypatch.setattr(measure, "compiled_kinds", lambda root: {8})
+    assert measure.way(model)["path"].startswith("machine code for blocks: ")
+    monkeypatch.setenv("S2MLX_KERNELS", "no")
+    assert measure.way(model)["path"] == "plain MLX: S2MLX_KERNELS is off"
 
 
 def test_a_minute_of_a_stream_is_shown_once(figures):
