@@ -201,7 +201,9 @@ class S2App(App[int]):
 
     def tell_of_damage(self) -> None:
         """Say which state files were put aside since the last time."""
-        owners = (self._settings, self.session, self.history, self.voices.notes, self.voices.known)
+        owners: list[Any] = [self._settings, self.session, self.history, self.voices.notes, self.voices.known]
+        if "desk" in self.__dict__:  # somebody has asked for it
+            owners.append(self.desk.readings)
         for complaints in (owner.complaints for owner in owners):
             told, complaints[:] = list(complaints), []
             if len(told) > MOST_COMPLAINTS:

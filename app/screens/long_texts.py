@@ -13,6 +13,7 @@ from ..jobs import Job
 from ..speaking.part_export import free_path, write_files
 from ..speaking.reading_desk import ReadingDesk, Sounds
 from ..speaking.spoken_audio import Script
+from ..speaking.text_parts import with_speaker
 from ..state.history import HistoryEntry, distinct_options
 from ..state.reading import Reading
 from ..state.readings import Readings
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 FILE = ".flac"  # what a folder gets of each text
 IN_HISTORY = 20 * 60.0  # seconds; a longer whole stays among the long texts only
+_OPENING = ("open parts", "readings", "plan")  # the jobs of it, one after the other
 _HEADING = re.compile(r"^ {0,3}#{1,6} \S", re.MULTILINE)
 
 
@@ -53,7 +55,9 @@ def make_desk(app: S2App, folder: Path) -> ReadingDesk:
             app.notify(line)
 
     readings = Readings(folder, app.studio.write_audio, app.studio.read_audio)
-    return ReadingDesk(readings, app.studio, app.jobs, app.loader, app.voices, finished, tell, app.explain)
+    desk = ReadingDesk(readings, app.studio, app.jobs, app.loader, app.voices, finished, tell, app.explain)
+    desk.watchers.append(app.tell_of_damage)
+    return desk
 
 
 def _seconds(sounds: Sounds) -> float:
@@ -103,30 +107,48 @@ def open_parts(app: S2App) -> None:
     from s2mlx.text import has_words
 
     main = app.main
-    span = main.editor.selected
-    text = main.editor.text[slice(*span)] if span[1] > span[0] else main.editor.text
+    whole, span = main.editor.text, main.editor.selected
+    text = with_speaker(whole, span)[0] if span[1] > span[0] else whole
     if not has_words(text):
         main.say("nothing to say yet: type some text")
-    elif app.loader.engine is None:
-        main.say("the model is not loaded yet")
+    elif any(job.what in _OPENING for job in app.jobs.running):
+        main.say("the text is being cut into parts")
     elif (script := script_of(main, text)) is not None:
-        words, chapters = words_and_chapters(text)
         main.speech.silence()
-        app.desk.load(lambda: _open(app, script, words, chapters))
+        main.say("cutting the text into parts")
+        app.jobs.start(
+            _OPENING[0],
+            lambda job: words_and_chapters(text),
+            done=lambda found: app.desk.load(lambda: _open(app, script, *found)),
+        )
 
 
 def _open(app: S2App, script: Script, words: str, chapters: Sequence[int]) -> None:
     options = distinct_options(script.options)
-    seed = script.options.seed
+    seed, engine = script.options.seed, app.loader.engine
     for reading in reversed(app.desk.queue):
         same = (reading.text, reading.voices, reading.options) == (words, script.names, options)
-        if same and seed in (None, reading.seed):
-            show_parts(app, reading)
+        fits = engine is None or reading.model_name in ("", engine.name)
+        if same and fits and seed in (None, reading.seed):
+            _show_first(app, reading)
             return
-    app.desk.plan(words, script.names, script.options, lambda reading: show_parts(app, reading), chapters=chapters)
+    if engine is None:
+        app.main.say("the model is not loaded yet")
+        return
+    app.desk.plan(words, script.names, script.options, lambda reading: _show_first(app, reading), chapters=chapters)
+
+
+def _show_first(app: S2App, reading: Reading) -> None:
+    """Unless the user went elsewhere meanwhile."""
+    app.main.say("")
+    if app.screen is app.main:
+        show_parts(app, reading)
+    else:
+        app.notify(f"the parts of “{reading.title}” are there: F6 shows them")
 
 
 def show_parts(app: S2App, reading: Reading) -> None:
     from .parts import PartsScreen
 
-    app.push_screen(PartsScreen(reading))
+    if not app.is_open(PartsScreen):
+        app.push_screen(PartsScreen(reading))

@@ -185,8 +185,10 @@ class PartsScreen(AppScreen[None]):
         heard = self.listening.replay is not None
         self._show_part()
         self.refresh_bindings()
-        if heard:
+        if heard and self.table.at in self.sounds:
             self._listen()
+        elif heard:  # to look at a part makes none
+            self.listening.hush()
 
     @on(PartTable.PartEntered)
     def _part_entered(self) -> None:
@@ -198,7 +200,7 @@ class PartsScreen(AppScreen[None]):
 
     def _listen(self, begin: float = 0.0) -> None:
         """The one in the hand; one that is not there is made first."""
-        number = self.table.at
+        number, self._awaited = self.table.at, None
         sound = self.sounds.get(number)
         self.listening.hush()
         if sound is None or sound.take is None:
@@ -241,6 +243,7 @@ class PartsScreen(AppScreen[None]):
         if self.desk.is_made(self.reading):
             self.say(self._advice())
         elif self.desk.is_going(self.reading):
+            self._awaited = None
             self.desk.stop(self.reading)
             self.say("stopped: what is there stays; m goes on")
         else:

@@ -89,10 +89,10 @@ class VoiceActions:
 
         def show(found: tuple[list[VoiceRow], dict[str, str]]) -> None:
             rows, ids = found
-            self.renamed(app.voices.known.see(ids))
-            app.jobs.start("known voices", lambda job: app.voices.known.save(), failed=lambda error: None)
             if job is not self._refreshing:  # a later look knows more, and may have ended before this one
                 return
+            self.renamed(app.voices.known.see(ids))
+            app.jobs.start("known voices", lambda job: app.voices.known.save(), failed=lambda error: None)
             self._show(rows)
             wanted, self._to_highlight = self._to_highlight, None
             if wanted:

@@ -57,6 +57,7 @@ class PartMaker:
     def run(self, engine: LiveFirst, job: Job) -> bool:
         """Until nothing is missing. False: nothing was. Raises S2Error, OSError, JobCancelled."""
         reading, seeds = self.reading, dict[int, int]()
+        self._check(engine)
         try:
             with self._readings.lock(reading):
                 if not self._missing():
@@ -81,6 +82,7 @@ class PartMaker:
     def again(self, engine: LiveFirst, number: int, seed: int, job: Job) -> PartSound:
         """One part with this seed, at once."""
         reading = self.reading
+        self._check(engine)
         options = reading.speech_options().replace(seed=seed)
         voice = self._voice(engine, job)
         part = _Part(1)
@@ -92,6 +94,12 @@ class PartMaker:
         if not part.frames:
             raise ended_at_once("try another seed")
         return self._keep(number, part, seed, voice is None, engine)
+
+    def _check(self, engine: LiveFirst) -> None:
+        """A text is made by one model."""
+        name = self.reading.model_name
+        if name and name != engine.name:
+            raise S2Error(f"it was begun with {name}: load that model, or F6 cuts the text anew for {engine.name}")
 
     def _some(
         self, engine: LiveFirst, job: Job, missing: list[int], texts: list[tuple[str, int]], voice: Any

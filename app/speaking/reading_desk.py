@@ -90,6 +90,7 @@ class ReadingDesk:
 
         def done(sounds: Sounds) -> None:
             self._found(reading, sounds | self.sounds.get(reading.id, {}))
+            self._changed()
             then()
 
         self._jobs.start("parts", lambda job: self.readings.sounds(reading), done=done)

@@ -12,14 +12,26 @@ from .words import has_words
 
 PARAGRAPH, CHAPTER = "paragraph", "chapter"
 _EMPTY_LINE = regex.compile(r"\n[^\S\n]*\n\s*|\f\s*")
-# A line of its own: Markdown's first two ranks, or the word for a chapter and little more.
+# A line of its own: Markdown's first two ranks; or, behind an empty line and with a capital, the word for a chapter
+# with a number, a colon or nothing behind it: prose begins lines with "Part of me" too.
 _HEADING = regex.compile(
     r"""^(?: \#{1,2}[ ]+\S.*
-      | (?:chapter|part|book|prologue|epilogue|kapitel|teil|prolog|epilog|chapitre|partie|cap[ií]tulo|parte|capitolo
-          |hoofdstuk|deel|rozdział|глава|часть|κεφάλαιο)\b .{0,80}
+      | (?<=\A\s*|\n[^\S\n]*\n\s*|\f\s*) (?=\p{Lu})
+        (?i:chapter|part|book|prologue|epilogue|kapitel|teil|prolog|epilog|chapitre|partie|cap[ií]tulo|parte|capitolo
+          |hoofdstuk|deel|rozdział|глава|часть|κεφάλαιο)
+        (?: [^\S\n]* | [^\S\n]*:.{0,80}
+          | [^\S\n]+ (?: \d+ | [IVXLCDM]+ | [Α-Ω]ʹ? | (?i:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve
+              |thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty(?:-\w+)?|thirty(?:-\w+)?|the[ ]first
+              |the[ ]second|the[ ]third|the[ ]last|eins|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|un|une
+              |deux|trois|quatre|cinq|sept|huit|neuf|dix|premi[eè]re?|uno|dos|tres|cuatro|cinco|seis|siete|ocho|nueve
+              |diez|primer[oa]|segund[oa]|tercer[oa]|due|tre|quattro|cinque|sei|sette|otto|nove|dieci|prim[oa]|second[oa]
+              |terz[oa]|een|één|twee|vijf|zes|zeven|negen|tien|pierwszy|drugi|trzeci|czwarty|piąty
+              |(?:перв|втор|трет|четв|пят|шест|седьм|восьм|девят|десят)\w{2,6}) )
+            (?: [^\S\n]* | [^\S\n]*[.:,)—–-].{0,80} | [^\S\n]+[\p{Lu}\p{Pi}"(].{0,80} )
+        )
       | 第.{1,8}[章回部卷].{0,60}
     )$""",
-    regex.VERBOSE | regex.MULTILINE | regex.IGNORECASE,
+    regex.VERBOSE | regex.MULTILINE,
 )
 
 
