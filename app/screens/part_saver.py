@@ -29,17 +29,23 @@ class PartSaver:
         about = "" if len(there) == count else f"{len(there)} of {count} parts are there, and only they are written."
 
         def files(values: dict) -> list[tuple[Path, int, int]]:
-            return files_of(reading, typed(values["path"]), bool(values.get("chapters")))
+            """Of chapters, those of which something is there."""
+            found = files_of(reading, typed(values["path"]), bool(values.get("chapters")))
+            return [one for one in found if any(number in there for number in range(*one[1:]))]
 
         def save(values: dict | None) -> None:
             if values is None:
                 return
             app, targets = self._screen.app, files(values)
+            written = {first for _, first, _ in targets}
+            every = files_of(reading, typed(values["path"]), bool(values.get("chapters")))
+            left = [str(number) for number, (_, first, _) in enumerate(every, 1) if first not in written]
+            lacks = f"; nothing is there yet of chapter {', '.join(left)}" if left else ""
 
             def work(job: Job) -> str:
                 seconds = write_files(app.studio, app.desk.readings, reading, there, targets, job)
                 names = str(targets[0][0]) if len(targets) == 1 else f"{targets[0][0]} to {targets[-1][0].name}"
-                return f"saved {names}: {figures.seconds(seconds)}" + (f", {about[:-1]}" if about else "")
+                return f"saved {names}: {figures.seconds(seconds)}" + (f", {about[:-1]}" if about else "") + lacks
 
             app.jobs.start("save parts", work, done=self._told, progressed=lambda share, note: self._progressed(note))
 

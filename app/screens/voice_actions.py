@@ -106,6 +106,7 @@ class VoiceActions:
         if not names:
             return
         notes.renamed(names)
+        self._app.desk.load(lambda: self._app.desk.renamed(names))
         self._app.jobs.start("voice notes", lambda job: notes.save())
         moved = {new: settings.languages[old] for old, new in names.items() if old in settings.languages}
         kept = {name: language for name, language in settings.languages.items() if name not in names}

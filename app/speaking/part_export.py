@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from ..state.readings import Readings
 if TYPE_CHECKING:
     import numpy as np
 
+REPORTS = 0.2  # seconds between words of how far it is
 PEAK = 0.95  # of full scale, as `Options.normalize` has it
 
 
@@ -39,7 +41,7 @@ def write_files(
     job: Job,
 ) -> float:
     """Write what there is of each; seconds in all. Raises AudioError, OSError, JobCancelled."""
-    options, seconds, gain = reading.speech_options(), 0.0, 1.0
+    options, seconds, gain, told = reading.speech_options(), 0.0, 1.0, 0.0
     if options.normalize:
         peak = max(abs(piece).max(initial=0.0) for piece in readings.whole(reading, sounds, 0, len(reading.parts)))
         gain = PEAK / float(peak) if peak > 0 else 1.0
@@ -50,7 +52,9 @@ def write_files(
                     raise JobCancelled
                 file.write(piece * gain if gain != 1.0 else piece)
                 seconds += len(piece) / reading.rate
-                job.report(None, f"writing {path.name}: {seconds:.0f} s")
+                if time.monotonic() - told > REPORTS:
+                    told = time.monotonic()
+                    job.report(None, f"writing {path.name}: {seconds:.0f} s")
     return seconds
 
 

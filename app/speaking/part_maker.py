@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from s2mlx.errors import GenerationError, S2Error
@@ -19,6 +20,7 @@ from ..state.readings import Readings
 if TYPE_CHECKING:
     import numpy as np
 
+MOST_MUTE = 5  # parts without a sound; then it is no longer the words' fault
 TRIES = 3  # seeds of a part that the model ends at once
 REPORTS = 0.2  # seconds between words of how far it is
 
@@ -58,26 +60,33 @@ class PartMaker:
         """Until nothing is missing. False: nothing was. Raises S2Error, OSError, JobCancelled."""
         reading, seeds = self.reading, dict[int, int]()
         self._check(engine)
-        try:
-            with self._readings.lock(reading):
-                if not self._missing():
-                    return False
-                voice = self._voice(engine, job)
-                while missing := self._missing():
-                    texts = [(reading.words(n), seeds.get(n, reading.seed + n)) for n in missing]
-                    silent = self._some(engine, job, missing, texts, voice)
-                    if job.cancel.is_set():
-                        raise JobCancelled
-                    if silent is not None:
-                        seeds[silent] = seeds.get(silent, reading.seed + silent) + len(reading.parts)
-                        if seeds[silent] >= reading.seed + silent + TRIES * len(reading.parts):
-                            raise GenerationError(
-                                f"part {silent + 1} has no sound with {TRIES} seeds: {reading.words(silent)[:40]!r}"
-                            )
-                    voice = voice or self._voice(engine, job)
-                return True
-        except TimeoutError:
-            raise S2Error("another window of this app is making it") from None
+        mute: list[int] = []
+        with ExitStack() as held:
+            try:
+                held.enter_context(self._readings.lock(reading))
+            except TimeoutError:
+                raise S2Error("another window of this app is making it") from None
+            if not self._missing():
+                return False
+            voice = self._voice(engine, job)
+            while missing := [number for number in self._missing() if number not in mute]:
+                texts = [(reading.words(n), seeds.get(n, reading.seed + n)) for n in missing]
+                silent = self._some(engine, job, missing, texts, voice)
+                if job.cancel.is_set():
+                    raise JobCancelled
+                if silent is not None:
+                    seeds[silent] = seeds.get(silent, reading.seed + silent) + len(reading.parts)
+                    if seeds[silent] >= reading.seed + silent + TRIES * len(reading.parts):
+                        mute.append(silent)
+                        if len(mute) >= MOST_MUTE:
+                            break
+                voice = voice or self._voice(engine, job)
+        if mute:
+            several = ", ".join(str(number + 1) for number in mute)
+            raise GenerationError(
+                f"part {several} has no sound with {TRIES} seeds: {reading.words(mute[0])[:40]!r}; n says it anew"
+            )
+        return True
 
     def again(self, engine: LiveFirst, number: int, seed: int, job: Job) -> PartSound:
         """One part with this seed, at once."""

@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
+from s2mlx.errors import UsageError
 from s2mlx.options import Options
 
 from ..engine.protocols import SpeechEngine
@@ -25,10 +26,19 @@ def planned(
     begins: list[tuple[int, str]] = []
     spans = split_text(text, CHAPTER, chapters)
     speaker: int | None = None
+    waiting: int | None = None  # where a chapter begins that has nothing to say: it goes with the next
     for begin, end in spans:
+        begin, waiting = begin if waiting is None else waiting, None
+        try:
+            own = engine.plan(text[begin:end])
+        except UsageError:
+            if end == len(text) and not parts:
+                raise
+            waiting = begin
+            continue
         if len(spans) > 1:
             begins.append((len(parts), title_of(text[begin:end].strip().splitlines()[0])))
-        for one in engine.plan(text[begin:end]):
+        for one in own:
             speaker = one.speaker if one.speaker is not None else speaker
             parts.append(Span(begin + one.begin, begin + one.end, one.pause_after, speaker))
         parts[-1] = replace(parts[-1], pause_after=end < len(text))

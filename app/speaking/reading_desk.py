@@ -190,7 +190,10 @@ class ReadingDesk:
             self._has(reading, number, sound)
             then("")
 
-        return self._jobs.start("part", work, done=done, failed=lambda error: then(self._explain(error)))
+        def failed(error: BaseException) -> None:
+            then("stopped: what was there stays" if isinstance(error, JobCancelled) else self._explain(error))
+
+        return self._jobs.start("part", work, done=done, failed=failed)
 
     def choose(self, reading: Reading, number: int, by: int) -> bool:
         """Another take of a part into the whole, `by` takes on. False: there is none."""
@@ -206,6 +209,12 @@ class ReadingDesk:
 
         self._jobs.start("choose", work)
         return True
+
+    def renamed(self, names: dict[str, str]) -> None:
+        """Voices have other names now, by the names they had."""
+        touched = [one for one in self.queue if names.keys() & {*one.voices}]
+        if touched:
+            self._change(*(replace(one, voices=tuple(names.get(name, name) for name in one.voices)) for one in touched))
 
     def move(self, reading: Reading, by: int) -> None:
         """Up or down in the queue."""

@@ -1,6 +1,12 @@
 """The way into the parts of a text, and what is asked of them in an unexpected order."""
 
+import pytest
 from s2mlx_app.screens.parts import PartsScreen
+from s2mlx_app.speaking.part_plan import planned
+from textual.widgets import Checkbox, Input
+
+from s2mlx.errors import UsageError
+from s2mlx.options import Options
 
 from .conftest import notices, running, until
 from .test_parts import TEXT, label, made, opened, parted
@@ -110,3 +116,64 @@ async def test_what_another_window_made_is_shown(make_app, studio):
         await pilot.press("m")
         await until(pilot, lambda: app.desk.is_made(screen.reading))
         assert len(app.history.entries()) == history == 1 and len(studio.engine.batches) == 1
+
+
+async def test_one_mute_part_ends_no_book(make_app, studio):
+    engine = parted(studio)
+    begin = engine._chunks
+
+    def chunks(text, options, cancel, lead, frames):
+        return begin(text, options, cancel, lead, 0 if "second" in text else frames)
+
+    engine._chunks = chunks
+    app = make_app(text=TEXT, cast=("anna",), seed=100)
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        await pilot.press("m")
+        await until(pilot, lambda: "part 2 has no sound with 3 seeds" in screen.bar.words)
+        assert sorted(screen.sounds) == [0, 2]
+
+
+async def test_a_renamed_voice_goes_on_in_its_texts(make_app, studio):
+    parted(studio)
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        reading = (await opened(app, pilot)).reading
+        app.main.voices.renamed({"anna": "anne"})
+        await until(pilot, lambda: app.desk.now(reading).voices == ("anne",) and not app.jobs.running)
+        assert app.desk.readings.all()[0].voices == ("anne",)
+
+
+async def test_chapters_of_which_nothing_is_made_get_no_file(make_app, studio, tmp_path):
+    parted(studio)
+    app = make_app(text="# One\n\nIt begins.\n\n# Two\n\nIt ends.", cast=("anna",))
+    async with running(app) as pilot:
+        await opened(app, pilot)
+        await pilot.press("n")
+        await until(pilot, lambda: "is in the whole" in label(app, "#said"))
+        await pilot.press("e")
+        await until(pilot, lambda: bool(app.screen.query("#field-path")))
+        app.screen.query_one("#field-path", Input).value = str(tmp_path / "book.wav")
+        app.screen.query_one("#field-chapters", Checkbox).value = True
+        await pilot.press("enter")
+        await until(pilot, lambda: "nothing is there yet of chapter 2" in label(app, "#said"))
+        assert tmp_path / "book-001.wav" in studio.files and tmp_path / "book-002.wav" not in studio.files
+
+
+async def test_a_chapter_without_words_goes_with_the_next(make_app, studio):
+    engine = parted(studio)
+    plan = engine.plan
+
+    def unspoken(text):
+        if text.strip() == "[sigh]":
+            raise UsageError("there is nothing to say")
+        return plan(text)
+
+    engine.plan = unspoken
+    text = "Once.\n\n[sigh]\n\nTwice."
+    reading = planned(text, (), Options(), engine, [7, 15])
+    assert [text[part.begin : part.end].strip() for part in reading.parts] == ["Once.", "[sigh]\n\nTwice."]
+    reading = planned("Once.\n\n[sigh]", (), Options(), engine, [7])
+    assert len(reading.parts) == 1 and reading.text.endswith("[sigh]")
+    with pytest.raises(UsageError):
+        planned("[sigh]", (), Options(), engine, [])
