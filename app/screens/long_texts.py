@@ -31,7 +31,7 @@ _HEADING = re.compile(r"^ {0,3}#{1,6} \S", re.MULTILINE)
 
 
 def make_desk(app: S2App, folder: Path) -> ReadingDesk:
-    """The one of this app; what `folder` holds is read at once."""
+    """The one of this app; what `folder` holds is read when it is asked for."""
 
     def finished(reading: Reading, sounds: Sounds, job: Job) -> str:
         _into_history(app, readings, reading, sounds)

@@ -17,11 +17,11 @@ class MisheardWords:
 
     def __init__(self, screen: AppScreen, editor: Editor, situation: Situation):
         self._screen, self._editor, self._situation = screen, editor, situation
-        self._misheard = Misheard()
+        self._misheard = Misheard("", lambda text: screen.app.studio.sentences(text))
 
     def begin(self, text: str) -> None:
         """All of `text` is spoken anew: nothing of it was heard."""
-        self._misheard = Misheard(text, self._screen.app.studio.sentences(text))
+        self._misheard = Misheard(text, self._screen.app.studio.sentences)
         self._editor.mark_misheard("", [])
 
     def heard(self, utterance: LiveUtterance, chunk: AudioChunk) -> None:
@@ -49,5 +49,5 @@ class MisheardWords:
         if isinstance(utterance, GrowingUtterance) and utterance.place:
             text, heard = self._editor.text, Misheard(utterance.text)
             heard.add(chunk)
-            return self._misheard.join(text, self._screen.app.studio.sentences(text), heard, utterance.place)
+            return self._misheard.join(text, heard, utterance.place)
         return utterance.script.text == self._misheard.text and self._misheard.add(chunk)

@@ -14,10 +14,11 @@ _SPEAKER = re.compile(r"\s*(<\|speaker:\d+\|>)")
 
 
 class Misheard:
-    """Of one text. sentences: its spans, characters [begin, end). `words` are the spans that were not heard."""
+    """Of one text. sentences(text): spans, characters [begin, end), asked for when one is to be said again: a book has
+    many. `words` are the spans that were not heard."""
 
-    def __init__(self, text: str = "", sentences: Sequence[Span] = ()):
-        self.text, self._sentences = text, [s for s in sentences if text[s[0] : s[1]].strip()]
+    def __init__(self, text: str = "", sentences: Callable[[str], Sequence[Span]] = lambda text: ()):
+        self.text, self._sentences = text, sentences
         self.words: list[Span] = []
         self.checked = False  # something of it was heard
         self._speakers: list[tuple[Span, str]] = []  # of passes, as their tags
@@ -42,11 +43,11 @@ class Misheard:
         self.words.sort()
         return True
 
-    def join(self, text: str, sentences: Sequence[Span], heard: Misheard, place: Callable[[Span], Span | None]) -> bool:
+    def join(self, text: str, heard: Misheard, place: Callable[[Span], Span | None]) -> bool:
         """What was `heard` of another text, whose characters stand in `text` by now as `place` tells; whether words of
         it are wrong. This is of `text` from now on: what of it was found before moves to where it stands now."""
         moved = MovedText(self.text, text)
-        self.text, self._sentences = text, [s for s in sentences if text[s[0] : s[1]].strip()]
+        self.text = text
         stays = [(span, tag) for old, tag in self._speakers if (span := moved.find(old))]
         came = [(span, tag) for old, tag in heard._speakers if (span := place(old))]
         self._speakers = stays + came
@@ -57,7 +58,10 @@ class Misheard:
 
     def sentence(self, at: int) -> Span | None:
         """The sentence with wrong words at the character `at`, or the next one, or the first."""
-        wrong = [s for s in self._sentences if any(b < s[1] and e > s[0] for b, e in self.words)]
+        if not self.words:
+            return None
+        sentences = [s for s in self._sentences(self.text) if self.text[slice(*s)].strip()]
+        wrong = [s for s in sentences if any(b < s[1] and e > s[0] for b, e in self.words)]
         return next((s for s in wrong if s[1] > at), wrong[0] if wrong else None)
 
     def take(self, sentence: Span) -> str:

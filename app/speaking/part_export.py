@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,11 +73,11 @@ def _trimmed(pieces: Iterator[np.ndarray], rate: int, trim: bool) -> Iterator[np
         yield last
 
 
-def free_path(folder: Path, title: str, ending: str, taken: Callable[[Path], bool] = Path.exists) -> Path:
+def free_path(folder: Path, title: str, ending: str) -> Path:
     """FOLDER/the-first-words.flac, or -2, -3, ... where there is such a file."""
     stem = "-".join(re.findall(r"\w+", title)[:8]).lower()[:60] or "speech"
     number, path = 1, folder / f"{stem}{ending}"
-    while taken(path):
+    while path.exists():
         number += 1
         path = folder / f"{stem}-{number}{ending}"
     return path

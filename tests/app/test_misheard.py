@@ -28,7 +28,7 @@ def marked(words):
 
 
 def test_words_that_were_not_heard_are_found_in_the_text():
-    found = Misheard(TEXT, sentences())
+    found = Misheard(TEXT, lambda text: sentences())
     assert found.sentence(0) is None and not found.checked
     assert found.add(Chunk((0, len(TEXT)), WRONG)) and found.checked
     assert marked(found.words) == ["heard the boat", "late"]
@@ -36,7 +36,7 @@ def test_words_that_were_not_heard_are_found_in_the_text():
 
 
 def test_the_sentence_at_the_cursor_or_the_next_is_said_again_in_its_speaker_s_voice():
-    found = Misheard(TEXT, sentences())
+    found = Misheard(TEXT, lambda text: sentences())
     found.add(Chunk((0, len(TEXT)), WRONG, "<|speaker:1|>" + TEXT))
     second, third = sentences()[1:]
     assert found.sentence(0) == found.sentence(30) == second and found.sentence(third[0] + 2) == third
@@ -90,3 +90,9 @@ async def test_words_spoken_as_they_are_typed_are_marked_where_they_stand_by_now
 
 def marked_in(app):
     return [app.main.editor.text[b:e].strip(" .") for b, e in app.main.editor.area.misheard]
+
+
+def test_a_text_is_cut_into_sentences_only_when_one_is_asked_for():
+    asked = []
+    found = Misheard(TEXT, lambda text: asked.append(text) or sentences())
+    assert found.sentence(0) is None and not asked
