@@ -110,8 +110,8 @@ class ReadingDesk:
         return self._going and self.now(reading).wanted
 
     def estimate(self, reading: Reading) -> Estimate:
-        """By the lengths of the words, corrected by how long those were that are spoken already; and by the pace of the
-        model so far."""
+        """By the lengths of the words, corrected by how long those were that are spoken already, and with the pauses
+        between parts; the time by the pace of the model so far."""
         sounds, expected = self.sounds.get(reading.id, {}), self._expected.get(reading.id)
         if expected is None:
             rate, numbers = reading.speech_options().rate, range(len(reading.parts))
@@ -124,8 +124,11 @@ class ReadingDesk:
         longer = made / said if said > 5 else 1.0
         pace = self.maker.pace if self.maker and self.is_making(reading) else None
         rest = missing * longer
+        pause = reading.speech_options().pause_ms / 1000
+        pauses = [pause if part.pause_after else 0.0 for part in reading.parts[:-1]] + [0.0]
+        silent = sum(each for each, seconds in zip(pauses, there) if seconds is not None)
         under_way = self.maker.under_way if self.maker else 0.0  # seconds of work that are in the next part already
-        return Estimate(made, made + rest, None if pace is None else max(0.0, rest * pace - under_way))
+        return Estimate(made + silent, made + rest + sum(pauses), None if pace is None else max(0.0, rest * pace - under_way))
 
     # what is asked
 
