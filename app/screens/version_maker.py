@@ -64,14 +64,15 @@ class VersionMaker:
         stream = cast(Generator, engine.stream_each(texts, voice=voice, options=script.options, cancel=job.cancel))
         lost: list[int] = []
         audio, reasons, at = self._begin(0), list[str](), 0
-        began, seconds, frames = time.monotonic(), 0.0, 0
+        began, seconds, frames, ended = time.monotonic(), 0.0, 0, False
         with closing(stream):
             for number, chunk in stream:
                 if job.cancel.is_set():
                     break
-                while at < number:
-                    self._end(audio, reasons, lost)
-                    at, reasons, frames = at + 1, [], 0
+                while at < number:  # the versions before it, if they did not end by themselves
+                    if not ended:
+                        self._end(audio, reasons, lost)
+                    at, reasons, frames, ended = at + 1, [], 0, False
                     audio = self._begin(at)
                 self.begun.add(self._seeds[at])
                 own = len(chunk.samples) / chunk.sample_rate
@@ -89,10 +90,14 @@ class VersionMaker:
                 audio.add(replace(chunk, stats=figures))
                 if chunk.finish_reason:
                     reasons.append(chunk.finish_reason)
+                    if chunk.part == chunk.parts - 1:  # to be heard at once, not when the next one begins
+                        self._end(audio, reasons, lost)
+                        ended = True
                 job.report(None, f"seed {self._seeds[at]}: {audio.stats.audio_seconds:.1f} s")
         if job.cancel.is_set():
             raise JobCancelled
-        self._end(audio, reasons, lost)
+        if not ended:
+            self._end(audio, reasons, lost)
         return lost
 
     def _begin(self, number: int) -> SpokenAudio:
