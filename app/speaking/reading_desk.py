@@ -128,7 +128,9 @@ class ReadingDesk:
         pauses = [pause if part.pause_after else 0.0 for part in reading.parts[:-1]] + [0.0]
         silent = sum(each for each, seconds in zip(pauses, there) if seconds is not None)
         under_way = self.maker.under_way if self.maker else 0.0  # seconds of work that are in the next part already
-        return Estimate(made + silent, made + rest + sum(pauses), None if pace is None else max(0.0, rest * pace - under_way))
+        return Estimate(
+            made + silent, made + rest + sum(pauses), None if pace is None else max(0.0, rest * pace - under_way)
+        )
 
     # what is asked
 
