@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from textual.binding import Binding
 from textual.screen import Screen
 
 if TYPE_CHECKING:
     from ..app import S2App
 
+HELP_KEYS = (
+    Binding("question_mark", "app.help", "Help", key_display="?/F1"),
+    Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+)
 Result = TypeVar("Result")  # what a screen is dismissed with
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.timer import Timer
 from textual.widgets import Label, Static
 
 from s2mlx.options import Options
@@ -16,19 +15,18 @@ from s2mlx.options import Options
 from .. import figures, tags
 from ..engine.levels import matched
 from ..jobs import Job, JobCancelled
-from ..speaking.audible import Replay
 from ..speaking.live_utterance import AMPLE
 from ..speaking.spoken_audio import Script, SpokenAudio
 from ..speaking.text_parts import with_speaker
 from ..widgets.key_line import KeyLine
 from ..widgets.voice_list import OWN
 from ..widgets.waveform import Waveform
-from .base import AppScreen
+from .base import HELP_KEYS, AppScreen
+from .listening import Listening
 
 if TYPE_CHECKING:
     from ..app import S2App
 
-TICK = 1 / 20  # seconds between looks at the output
 SIDES = ("A", "B")
 
 
@@ -50,8 +48,7 @@ class CompareScreen(AppScreen[int | None]):
         Binding("space", "listen", "Listen, stop"),
         Binding("enter", "choose", "This one speaks"),
         Binding("escape", "back", "Stop/back"),
-        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
-        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+        *HELP_KEYS,
     ]
 
     def __init__(self, text: str, names: tuple[str | None, str | None], options: Options):
@@ -59,10 +56,9 @@ class CompareScreen(AppScreen[int | None]):
         self.text, self.names, self._options = text, names, options
         self.made: list[MadeSide | None] = [None, None]
         self.at = 0  # the side in the hand
-        self.replay: Replay | None = None
         self.waves = [Waveform("", id=f"wave-{side}") for side in SIDES]
+        self.listening = Listening(self, self.waves[0], self._heard)
         self._making: Job | None = None
-        self._ticking: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield Label("A/B: the same text, the same seed, equally loud", classes="title")
@@ -74,7 +70,6 @@ class CompareScreen(AppScreen[int | None]):
         yield KeyLine()
 
     def on_mount(self) -> None:
-        self._ticking = self.set_interval(TICK, self.tick, pause=True)
         self._draw()
         self._make(0)
 
@@ -143,49 +138,27 @@ class CompareScreen(AppScreen[int | None]):
     @property
     def _share(self) -> float:
         """How much of the sound in the hand was heard, 0..1."""
-        made = self.made[self.at]
-        if made is None or self.replay is None or self.replay.output is None:
+        made, replay = self.made[self.at], self.listening.replay
+        if made is None or replay is None or replay.output is None:
             return 0.0
         seconds = len(made.audio.whole()) / made.audio.rate
-        return min(1.0, (self.replay.begin + self.replay.output.position) / seconds) if seconds else 0.0
+        return min(1.0, (replay.begin + replay.output.position) / seconds) if seconds else 0.0
 
     def _listen(self, share: float = 0.0) -> None:
-        self._hush()
-        made, app = self.made[self.at], self.app
+        self.listening.hush()
+        made = self.made[self.at]
         if made is None:
             self.say(f"{SIDES[self.at]} is not made yet")
             return
         both = [side.speech for side in self.made if side]
         loudness = matched(both)[self.at] if len(both) == 2 else 1.0
         samples, rate = made.audio.whole(), made.audio.rate
-        skipped = int(share * len(samples))
-        sound = samples[skipped:] * loudness if loudness != 1.0 else samples[skipped:]
-        replay = self.replay = Replay(sound, lambda: app.open_output(rate), skipped / rate)
+        sound = samples * loudness if loudness != 1.0 else samples
+        self.listening.play(sound, rate, share * len(samples) / rate, self.waves[self.at])
 
-        def ended(error: BaseException | None = None) -> None:
-            if replay is self.replay:
-                self._hush()
-            if error:
-                self.say(app.explain(error))
-
-        replay.job = app.jobs.start("listen", replay.run, owner=self, done=lambda _: ended(), failed=ended)
-        if self._ticking:
-            self._ticking.resume()
-
-    def _hush(self) -> bool:
-        """True when something was heard."""
-        replay, self.replay = self.replay, None
-        if replay:
-            replay.stop()
-            for wave in self.waves:
-                wave.play_at(None)
-        if self._ticking:
-            self._ticking.pause()
-        return replay is not None
-
-    def tick(self) -> None:
-        if self.replay and self.replay.output:
-            self.waves[self.at].play_at(self.replay.begin + self.replay.output.position)
+    def _heard(self, error: BaseException | None) -> None:
+        if error:
+            self.say(self.app.explain(error))
 
     @on(Waveform.Sought)
     def _sought(self, event: Waveform.Sought) -> None:
@@ -207,22 +180,22 @@ class CompareScreen(AppScreen[int | None]):
         self._listen(share)
 
     def action_listen(self) -> None:
-        if not self._hush():
+        if not self.listening.hush():
             self._listen()
 
     def action_choose(self) -> None:
-        self._hush()
+        self.listening.hush()
         self.dismiss(self.at)
 
     def action_back(self) -> None:
         if self._making:
             self._making.cancel.set()
-            self._hush()
-        elif not self._hush():
+            self.listening.hush()
+        elif not self.listening.hush():
             self.dismiss(None)
 
     def on_unmount(self) -> None:
-        self._hush()
+        self.listening.hush()
         if self._making:
             self._making.cancel.set()
 

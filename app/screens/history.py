@@ -18,7 +18,7 @@ from ..state.history import HistoryEntry
 from ..state.history_filter import HistoryFilter, next_voice
 from ..widgets.key_line import KeyLine
 from ..widgets.voice_list import OWN
-from .base import AppScreen
+from .base import HELP_KEYS, AppScreen
 from .history_cleaning import CleanUp
 from .sound_saver import SoundSaver, SoundToSave
 
@@ -41,8 +41,7 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
         Binding("o", "reveal", "Show the file", show=False),
         Binding("x", "clean_up", "Clean up", show=False),
         Binding("escape", "back", "Back"),
-        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
-        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+        *HELP_KEYS,
     ]
 
     def __init__(self) -> None:

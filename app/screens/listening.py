@@ -25,9 +25,10 @@ class Listening:
         self.replay: Replay | None = None
         self.ticking: Timer | None = None
 
-    def play(self, samples: np.ndarray, rate: int, begin: float = 0.0) -> None:
-        """samples float32 [n] from `begin` seconds on."""
+    def play(self, samples: np.ndarray, rate: int, begin: float = 0.0, wave: Waveform | None = None) -> None:
+        """samples float32 [n] from `begin` seconds on; its playhead moves on another `wave` from now on, if given."""
         self.hush()
+        self._wave = wave or self._wave
         app = self._screen.app
         replay = Replay(samples[int(begin * rate) :], lambda: app.open_output(rate), begin)
         self.replay = replay

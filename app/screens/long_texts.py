@@ -69,7 +69,7 @@ def _into_history(app: S2App, readings: Readings, reading: Reading, sounds: Soun
     import numpy as np
 
     seconds, takes = _seconds(sounds), [sound.take for sound in sounds.values() if sound.take]
-    if reading.heard or seconds > IN_HISTORY or not takes:
+    if seconds > IN_HISTORY or not takes:
         return
     settings = app.settings
     entry = HistoryEntry(

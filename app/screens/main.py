@@ -19,7 +19,7 @@ from ..widgets.waveform import Waveform
 from .activity import Idle, LoadFailed, Loading, MakingUnheard, Paused, Replaying, Situation, Speaking, Starting
 from .as_i_type import AsIType
 from .background_work import BackgroundWork
-from .base import AppScreen
+from .base import HELP_KEYS, AppScreen
 from .side_panel import SidePanel
 from .sound_saver import SoundSaver
 from .speech_control import SpeechControl
@@ -89,8 +89,7 @@ class MainScreen(AppScreen[None]):
         Binding("ctrl+t", "app.history", "History"),
         Binding("ctrl+g", "app.settings", "Settings"),
         Binding("f8", "app.models", "Models", key_display="F8", show=False),
-        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
-        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+        *HELP_KEYS,
     ]
 
     def __init__(self, text: str, instead: str | None = None):

@@ -14,7 +14,7 @@ from .. import figures
 from ..engine.model_offers import ModelOffer
 from ..jobs import Job, JobCancelled
 from ..widgets.key_line import KeyLine
-from .base import AppScreen
+from .base import HELP_KEYS, AppScreen
 
 STEP = 0.002  # of a download, between two pictures of it
 
@@ -26,8 +26,7 @@ class ModelsScreen(AppScreen[None]):
     BINDINGS = [
         Binding("enter", "take", "Use it, or fetch it"),
         Binding("escape", "back", "Stop/back"),
-        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
-        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+        *HELP_KEYS,
     ]
 
     def __init__(self) -> None:

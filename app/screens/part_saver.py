@@ -12,7 +12,7 @@ from ..speaking.part_export import files_of, write_files
 from ..state.reading import PartSound, Reading
 from .base import AppScreen
 from .form import Field, Form
-from .sound_saver import ENDINGS, suggested_name
+from .sound_saver import ENDINGS, FILE, suggested_name, tell
 
 
 class PartSaver:
@@ -23,7 +23,7 @@ class PartSaver:
 
     def save(self, reading: Reading, sounds: dict[int, PartSound]) -> None:
         count, there = len(reading.parts), dict(sounds)
-        fields = [Field("path", f"File: its ending decides the format ({_endings()})", suggested_name(reading.title))]
+        fields = [Field("path", FILE, suggested_name(reading.title))]
         if reading.chapters:
             fields.append(Field("chapters", f"a file for each of the {len(reading.chapters)} chapters", False))
         about = "" if len(there) == count else f"{len(there)} of {count} parts are there, and only they are written."
@@ -47,7 +47,8 @@ class PartSaver:
                 names = str(targets[0][0]) if len(targets) == 1 else f"{targets[0][0]} to {targets[-1][0].name}"
                 return f"saved {names}: {figures.seconds(seconds)}" + (f", {about[:-1]}" if about else "") + lacks
 
-            app.jobs.start("save parts", work, done=self._told, progressed=lambda share, note: self._progressed(note))
+            saved = lambda line: tell(self._screen, self._say, line)
+            app.jobs.start("save parts", work, done=saved, progressed=lambda share, note: self._progressed(note))
 
         beside = lambda values: [path for path, _, _ in files(values)[1:]]
         self._screen.app.push_screen(
@@ -57,14 +58,3 @@ class PartSaver:
     def _progressed(self, note: str) -> None:
         if self._screen.is_attached:
             self._say(note)
-
-    def _told(self, line: str) -> None:
-        """Told even when the screen has been left meanwhile."""
-        if self._screen in self._screen.app.screen_stack:
-            self._say(line)
-        else:
-            self._screen.app.notify(line)
-
-
-def _endings() -> str:
-    return ", ".join(ending[1:] for ending in ENDINGS)

@@ -21,7 +21,7 @@ from ..widgets.part_table import PartTable, part_row
 from ..widgets.progress_line import ProgressLine
 from ..widgets.voice_list import OWN
 from ..widgets.waveform import Waveform
-from .base import AppScreen
+from .base import HELP_KEYS, AppScreen
 from .listening import Listening
 from .part_saver import PartSaver
 
@@ -41,8 +41,7 @@ class PartsScreen(AppScreen[None]):
         Binding("e", "export", "Export"),
         Binding("t", "take_text", "Text to editor", show=False),
         Binding("escape", "back", "Stop/back"),
-        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
-        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+        *HELP_KEYS,
     ]
 
     def __init__(self, reading: Reading):
@@ -57,6 +56,7 @@ class PartsScreen(AppScreen[None]):
         self._awaited: int | None = None  # the part that is heard as soon as it is there
         self._again: Job | None = None  # a part is said again
         self._again_number = -1
+        self._words = [" ".join(reading.words(number).split())[:600] for number in range(len(reading.parts))]
         self._drawn: PartTake | None = None  # whose wave is shown
 
     @property
@@ -115,7 +115,7 @@ class PartsScreen(AppScreen[None]):
         self.refresh_bindings()
 
     def _row(self, number: int) -> Content:
-        sound, words = self.sounds.get(number), " ".join(self.reading.words(number).split())[:200]
+        sound, words = self.sounds.get(number), self._words[number][:200]
         maker = self.desk.maker if self.desk.is_making(self.reading) else None
         if self._again and number == self._again_number:
             sign, style = "◌", "$speaking"
@@ -160,8 +160,7 @@ class PartsScreen(AppScreen[None]):
                 head += " · cut by the limit of frames: n says it anew"
         else:
             head += f" · seed {self.reading.seed + number} · not made yet"
-        words = " ".join(self.reading.words(number).split())[:600]
-        self.query_one("#part-words", Static).update(Content.assemble((head, "$faint"), "\n", words))
+        self.query_one("#part-words", Static).update(Content.assemble((head, "$faint"), "\n", self._words[number]))
         if take is not self._drawn:
             self._drawn = take
             self._show_wave(take)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
@@ -20,13 +18,10 @@ from ..widgets.key_line import KeyLine
 from ..widgets.progress_line import ProgressLine
 from ..widgets.queue_list import QueueList
 from ..widgets.voice_list import OWN
-from .base import AppScreen
+from .base import HELP_KEYS, AppScreen
 from .casting import script_of
 from .form import Field, Form
 from .long_texts import show_parts, words_and_chapters
-
-if TYPE_CHECKING:
-    pass
 
 LARGEST_FILE = 4 << 20  # bytes
 
@@ -42,8 +37,7 @@ class QueueScreen(AppScreen[None]):
         Binding("shift+up", "move(-1)", "Earlier", show=False),
         Binding("shift+down", "move(1)", "Later", show=False),
         Binding("escape", "app.pop_screen", "Back"),
-        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
-        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+        *HELP_KEYS,
     ]
 
     def __init__(self) -> None:

@@ -25,7 +25,7 @@ from ..widgets.reading_card import ReadingCard
 from ..widgets.take_table import TakeTable
 from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
-from .base import AppScreen
+from .base import HELP_KEYS, AppScreen
 from .record_buttons import ALLOWED, BUTTONS, lit
 from .review import LONGEST, NewVoice, Stage, TakeReview
 from .take_desk import TakeDesk
@@ -55,8 +55,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
         Binding("d,delete", "takes('throw_away')", "Delete"),
         Binding("u", "takes('bring_back')", "Undo"),
         Binding("escape", "back", "Stop/back"),
-        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
-        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+        *HELP_KEYS,
     ]
 
     def __init__(self, live: bool = False, recovered: Sequence[UnsavedTake] = (), countdown: float = 3.0):

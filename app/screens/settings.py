@@ -21,7 +21,7 @@ from ..themes import names, theme_label
 from ..widgets.device_select import DeviceSelect
 from ..widgets.key_line import KeyLine
 from ..widgets.marked_checkbox import MarkedCheckbox
-from .base import AppScreen
+from .base import HELP_KEYS, AppScreen
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,7 @@ class SettingsScreen(AppScreen[None]):
         Binding("escape", "back", "Done"),
         Binding("down", "app.focus_next", "Next", show=False),
         Binding("up", "app.focus_previous", "Previous", show=False),
-        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
-        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+        *HELP_KEYS,
     ]
 
     def __init__(self) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 ENDINGS = (".wav", ".flac", ".m4a", ".mp3", ".ogg", ".opus")
+FILE = f"File: its ending decides the format ({', '.join(ending[1:] for ending in ENDINGS)})"
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,7 @@ class SoundSaver:
         to save too."""
         from .form import Field, Form
 
-        fields = [
-            Field("path", "File: its ending decides the format (wav, flac, m4a, mp3, ogg, opus)", suggested_name(text))
-        ]
+        fields = [Field("path", FILE, suggested_name(text))]
         if codes:
             fields.append(Field("codes", "the frames too, as .npy", False))
         app = self._screen.app
@@ -73,16 +72,18 @@ class SoundSaver:
                 length = figures.seconds(len(samples) / found.rate)
                 return f"saved {path}" + (f": {length}, up to where the speech was stopped" if found.cut else "")
 
-            app.jobs.start("save", work, done=self._saved, progressed=lambda share, note: app.notify(note, timeout=4))
+            saved = lambda line: tell(self._screen, self._say, line)
+            app.jobs.start("save", work, done=saved, progressed=lambda share, note: app.notify(note, timeout=4))
 
         app.push_screen(Form("Save the sound", fields, "Save", writable(ENDINGS, _beside)), save)
 
-    def _saved(self, line: str) -> None:
-        """Told even when the screen has been left meanwhile."""
-        if self._screen in self._screen.app.screen_stack:
-            self._say(line)
-        else:
-            self._screen.app.notify(line)
+
+def tell(screen: AppScreen, say: Callable[[str], None], line: str) -> None:
+    """On `screen` by `say`; told even when it has been left meanwhile."""
+    if screen in screen.app.screen_stack:
+        say(line)
+    else:
+        screen.app.notify(line)
 
 
 def _beside(values: dict) -> list[Path]:

@@ -10,28 +10,26 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding
-from textual.timer import Timer
 from textual.widgets import Label, Static
 
 from s2mlx.results import ended_at_once
 
 from ..engine.levels import matched
 from ..jobs import Job, JobCancelled
-from ..speaking.audible import Replay
 from ..speaking.spoken_audio import Script, Within
 from ..speaking.text_parts import with_speaker
 from ..widgets.key_line import KeyLine
 from ..widgets.version_table import VersionTable, version_line
 from ..widgets.waveform import Waveform
-from .base import AppScreen
+from .base import HELP_KEYS, AppScreen
 from .casting import script_of
+from .listening import Listening
 from .sound_saver import SoundSaver, SoundToSave
 from .version_maker import MadeVersion, VersionMaker, kept_versions
 
 if TYPE_CHECKING:
     from ..app import S2App
 
-TICK = 1 / 20  # seconds between looks at the output
 VERSIONS = 4  # to begin with
 KEYS = "space listens, l listens through, b stars the best, e exports, s speaks it again"
 
@@ -49,8 +47,7 @@ class VersionsScreen(AppScreen[int | None]):
         Binding("s", "again", "Again with its seed"),
         Binding("plus", "more", "One more", key_display="+"),
         Binding("escape", "back", "Stop/back"),
-        Binding("question_mark", "app.help", "Help", key_display="?/F1"),
-        Binding("f1", "app.help", "Help", key_display="F1"),  # shown where ? is typed
+        *HELP_KEYS,
     ]
 
     def __init__(self, script: Script):
@@ -59,15 +56,14 @@ class VersionsScreen(AppScreen[int | None]):
         self.made: list[MadeVersion] = []
         self.at = 0  # the version in the hand
         self.best: int | None = None
-        self.replay: Replay | None = None
         self.table = VersionTable(id="versions")
         self.wave = Waveform("", id="version-wave")
+        self.listening = Listening(self, self.wave, self._heard)
         self._saver = SoundSaver(self, self.say)
         self._wanted = VERSIONS
         self._seeds: set[int] = set()  # that were tried, those that gave no sound among them
         self._through = False  # the next one is heard when this one ends
         self._making: Job | None = None
-        self._ticking: Timer | None = None
 
     def compose(self) -> ComposeResult:
         yield Label("Versions: the same text, another seed each time", classes="title")
@@ -78,7 +74,6 @@ class VersionsScreen(AppScreen[int | None]):
         yield KeyLine()
 
     def on_mount(self) -> None:
-        self._ticking = self.set_interval(TICK, self.tick, pause=True)
         self._draw()
         self._find()
 
@@ -172,7 +167,7 @@ class VersionsScreen(AppScreen[int | None]):
 
     def _take(self, number: int, listen: bool = False) -> None:
         """Version `number` into the hand, heard if `listen`."""
-        self._hush()
+        self.listening.hush()
         self.at = number
         version = self.current
         if version:
@@ -185,46 +180,23 @@ class VersionsScreen(AppScreen[int | None]):
 
     def _listen(self, begin: float = 0.0) -> None:
         """The one in the hand from `begin` seconds on, as loud as the softest of all."""
-        self._hush()
-        version, app = self.current, self.app
+        self.listening.hush()
+        version = self.current
         if version is None:
             self.say(f"version {self.at + 1} is not made yet")
             return
         loudness = matched([each.speech for each in self.made])[self.at]
-        samples, rate = version.audio.whole(), version.audio.rate
-        sound = samples[int(begin * rate) :]
-        replay = Replay(sound * loudness if loudness != 1.0 else sound, lambda: app.open_output(rate), begin)
-        self.replay = replay
+        samples = version.audio.whole()
+        self.listening.play(samples * loudness if loudness != 1.0 else samples, version.audio.rate, begin)
 
-        def ended(error: BaseException | None = None) -> None:
-            if replay is not self.replay:
-                return
-            self._hush()
-            if error:
-                self._through = False
-                self.say(app.explain(error))
-            elif self._through and self.at + 1 < len(self.made):
-                self._take(self.at + 1, listen=True)
-            else:
-                self._through = False
-
-        replay.job = app.jobs.start("listen", replay.run, owner=self, done=lambda _: ended(), failed=ended)
-        if self._ticking:
-            self._ticking.resume()
-
-    def _hush(self) -> bool:
-        """True when something was heard."""
-        replay, self.replay = self.replay, None
-        if replay:
-            replay.stop()
-            self.wave.play_at(None)
-        if self._ticking:
-            self._ticking.pause()
-        return replay is not None
-
-    def tick(self) -> None:
-        if self.replay and self.replay.output:
-            self.wave.play_at(self.replay.begin + self.replay.output.position)
+    def _heard(self, error: BaseException | None) -> None:
+        if error:
+            self._through = False
+            self.say(self.app.explain(error))
+        elif self._through and self.at + 1 < len(self.made):
+            self._take(self.at + 1, listen=True)
+        else:
+            self._through = False
 
     @on(Waveform.Sought)
     def _sought(self, event: Waveform.Sought) -> None:
@@ -232,7 +204,7 @@ class VersionsScreen(AppScreen[int | None]):
 
     @on(VersionTable.VersionChosen)
     def _version_chosen(self, event: VersionTable.VersionChosen) -> None:
-        self._take(event.number, listen=self.replay is not None)
+        self._take(event.number, listen=self.listening.replay is not None)
 
     @on(VersionTable.VersionEntered)
     def _version_entered(self) -> None:
@@ -246,7 +218,7 @@ class VersionsScreen(AppScreen[int | None]):
 
     def action_listen(self) -> None:
         self._through = False
-        if not self._hush():
+        if not self.listening.hush():
             self._listen()
 
     def action_listen_through(self) -> None:
@@ -280,7 +252,7 @@ class VersionsScreen(AppScreen[int | None]):
     def action_again(self) -> None:
         version = self.current
         if version:
-            self._hush()
+            self.listening.hush()
             self.dismiss(version.seed)
 
     def action_more(self) -> None:
@@ -292,13 +264,13 @@ class VersionsScreen(AppScreen[int | None]):
     def action_back(self) -> None:
         if self._making:
             self._making.cancel.set()
-            self._hush()
-        elif not self._hush():
+            self.listening.hush()
+        elif not self.listening.hush():
             self.dismiss(None)
         self._through = False
 
     def on_unmount(self) -> None:
-        self._hush()
+        self.listening.hush()
         if self._making:
             self._making.cancel.set()
 

@@ -46,8 +46,8 @@ class PartSound:
 class Reading:
     """`parts` are the passes in which the text is spoken; part k has the seed `seed` + k at first. `chapters`: (number
     of the part with which it begins, its first words). `folder`: where its file is written when it is done, None:
-    nowhere. `wanted`: it waits in the queue, to be made behind those with a lower `place`. `heard`: it was made by
-    listening to it. `trouble`: why it could not go on."""
+    nowhere. `wanted`: it waits in the queue, to be made behind those with a lower `place`. `trouble`: why it could not
+    go on."""
 
     text: str
     parts: tuple[Span, ...]
@@ -61,7 +61,6 @@ class Reading:
     when: str = ""  # local time, ISO
     folder: str | None = None
     wanted: bool = False
-    heard: bool = False
     trouble: str = ""
     place: int = 0
     id: str = field(default_factory=lambda: os.urandom(6).hex())
@@ -119,7 +118,6 @@ def reading_of(stored: dict[str, Any], id: str) -> Reading:
             _a(str, stored.get("when", "")),
             None if folder is None else _a(str, folder),
             _a(bool, stored.get("wanted", False)),
-            _a(bool, stored.get("heard", False)),
             _a(str, stored.get("trouble", "")),
             _count(stored.get("place", 0)),
             id,

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 IN_BIN = 30 * 86400.0  # seconds that one which was removed can be brought back
-KEEP_HEARD = 30  # of those that were made by listening; the oldest go into the bin first
 
 
 class Readings:
@@ -165,14 +164,6 @@ class Readings:
             return None
         newest.rename(self.folder / newest.name)
         return newest.name
-
-    def has_removed(self) -> bool:
-        return any(self._bin.glob("*"))
-
-    def thin_out(self) -> None:
-        """Of those that were only listened to, the newest stay. Raises OSError."""
-        for reading in [one for one in self.all() if one.heard][:-KEEP_HEARD]:
-            self.remove(reading)
 
     def of(self, reading: Reading) -> Path:
         """The folder of one."""

@@ -83,11 +83,12 @@ async def compared(pilot) -> None:
         await asyncio.sleep(0.01)
     await pilot.press("x")
     await asyncio.sleep(0.05)
-    while not pilot.app.studio.players or not pilot.app.screen.replay or not pilot.app.screen.replay.output:
+    listening = pilot.app.screen.listening
+    while not pilot.app.studio.players or not listening.replay or not listening.replay.output:
         await asyncio.sleep(0.01)
     pilot.app.studio.players[-1].position = 1.2
-    pilot.app.screen.tick()
-    pilot.app.screen._ticking.pause()
+    pilot.app.screen.listening.tick()
+    pilot.app.screen.listening.ticking.pause()
     await pilot.pause()
 
 
@@ -104,11 +105,11 @@ async def versions(pilot) -> None:
     while not (hasattr(app.screen, "made") and len(app.screen.made) == 3):
         await asyncio.sleep(0.01)
     await pilot.press("down", "b")
-    while not app.screen.replay or not app.screen.replay.output or len(app.studio.players) < 2:
+    while not app.screen.listening.replay or not app.screen.listening.replay.output or len(app.studio.players) < 2:
         await asyncio.sleep(0.01)
     app.studio.players[-1].position = 1.2
-    app.screen.tick()
-    app.screen._ticking.pause()
+    app.screen.listening.tick()
+    app.screen.listening.ticking.pause()
     app.screen.say("making version 4, seed 1237  (esc stops)")
     await pilot.pause()
 

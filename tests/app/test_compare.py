@@ -39,16 +39,17 @@ async def test_both_are_made_with_one_seed_and_heard_by_turns(make_app, studio):
         assert [call.voice[0].name for call in (first, second)] == ["anna", "ben"]
         assert second.options.seed == screen.made[0].audio.stats.seed and first.options.temperature == 0.5
         assert "▸ A  anna" in label(app, "#side-A") and "-30 dB" in label(app, "#side-B")
-        await until(pilot, lambda: screen.replay and screen.replay.output)
+        await until(pilot, lambda: screen.listening.replay and screen.listening.replay.output)
         studio.players[-1].position = 0.5
         loud = abs(screen.made[1].audio.whole()).max()
         await pilot.press("x")
         await until(pilot, lambda: len(studio.players) == 2 and studio.players[1].queued)
-        assert screen.at == 1 and screen.replay.begin == pytest.approx(0.5, abs=0.01)
-        assert abs(screen.replay.samples).max() == pytest.approx(loud, rel=0.1)  # the softer one stays as it is
+        assert screen.at == 1 and screen.listening.replay.begin == pytest.approx(0.5, abs=0.01)
+        heard = abs(screen.listening.replay.samples).max()
+        assert heard == pytest.approx(loud, rel=0.1)  # the softer one stays as it is
         await pilot.press("x")
         await until(pilot, lambda: len(studio.players) == 3 and studio.players[2].queued)
-        assert abs(screen.replay.samples).max() < loud / 5
+        assert abs(screen.listening.replay.samples).max() < loud / 5
         await pilot.press("x", "enter")
         await until(pilot, lambda: isinstance(app.screen, MainScreen) and not app.jobs.running)
         assert app.settings.cast == ("ben",) and "ben speaks" in state(app)

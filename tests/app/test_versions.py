@@ -35,7 +35,7 @@ async def test_each_has_another_seed_and_the_first_is_heard_at_once(make_app, st
             ("Only this.", "anna", 0.5)
         }
         assert [row.rpartition("seed ")[2] for row in rows(screen)] == ["100", "101", "102", "103"]
-        assert len(studio.players) == 1 and screen.replay and screen.at == 0
+        assert len(studio.players) == 1 and screen.listening.replay and screen.at == 0
         await pilot.press("plus")
         await until(pilot, lambda: len(screen.made) == 5 and not screen._making)
         assert "seed 104" in rows(screen)[4]
@@ -68,21 +68,21 @@ async def test_they_are_heard_by_turns_and_through(make_app, studio):
     app = make_app(text="Only this.", seed=1)
     async with running(app) as pilot:
         screen = await opened(app, pilot)
-        await until(pilot, lambda: len(screen.made) == 4 and screen.replay and screen.replay.output)
+        await until(pilot, lambda: len(screen.made) == 4 and screen.listening.replay and screen.listening.replay.output)
         await pilot.press("down")  # while one is heard, the next is heard instead
         await until(pilot, lambda: len(studio.players) == 2 and studio.players[1].queued)
         assert screen.at == 1
-        soft = abs(screen.replay.samples).max()
+        soft = abs(screen.listening.replay.samples).max()
         await pilot.press("up")
         await until(pilot, lambda: len(studio.players) == 3 and studio.players[2].queued)
-        assert abs(screen.replay.samples).max() < soft / 5  # as soft as the softest
+        assert abs(screen.listening.replay.samples).max() < soft / 5  # as soft as the softest
         await pilot.press("space")
-        assert screen.replay is None
+        assert screen.listening.replay is None
         await pilot.press("down", "down")
-        assert screen.replay is None and screen.at == 2
+        assert screen.listening.replay is None and screen.at == 2
         studio.loudspeakers.speed = 1e6
         await pilot.press("l")
-        await until(pilot, lambda: screen.at == 3 and screen.replay is None)
+        await until(pilot, lambda: screen.at == 3 and screen.listening.replay is None)
         assert len(studio.players) == 5
         await pilot.press("enter")
         await until(pilot, lambda: len(studio.players) == 6)
