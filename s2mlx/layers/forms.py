@@ -80,7 +80,7 @@ class Host:
         return mx.array(self._whole()[np.asarray(ids)])
 
     def select(self, index):
-        return Host((self._whole()[index if isinstance(index, slice) else np.asarray(index)],))
+        return Host((self._whole()[_for_numpy(index)],))
 
     def join(self, others):
         return Host((*self.matrices, *(w for o in others for w in o.matrices)))
@@ -116,14 +116,14 @@ class Compiled:
     def rows(self, ids):
         """Rows that do not exist are the nearest that do."""
         data, kind = self._one()
-        chosen = np.take(data, np.asarray(ids).reshape(-1), axis=0, mode="clip")
+        chosen = _nearest_rows(data, ids)
         out = np.empty((len(chosen), self.shape[1]), np.float32)
         (compiled.open_rows if compiled.available() else decode_host)(chosen, kind, out)
         return mx.array(out).reshape(*ids.shape, self.shape[1])
 
     def select(self, index):
         data, kind = self._one()
-        return Compiled(((data[index if isinstance(index, slice) else np.asarray(index)], kind),))
+        return Compiled(((data[_for_numpy(index)], kind),))
 
     def join(self, others):
         return Compiled((*self.matrices, *(m for o in others for m in o.matrices)))
@@ -249,11 +249,10 @@ class Table(Blocks):
 
     def rows(self, ids):
         """Rows that do not exist are the nearest that do."""
-        chosen = np.take(self.data, np.asarray(ids).reshape(-1), axis=0, mode="clip")
-        return decode(mx.array(chosen), self.kind).reshape(*ids.shape, -1)
+        return decode(mx.array(_nearest_rows(self.data, ids)), self.kind).reshape(*ids.shape, -1)
 
     def select(self, index):
-        return Blocks(mx.array(self.data[index if isinstance(index, slice) else np.asarray(index)]), self.kind)
+        return Blocks(mx.array(self.data[_for_numpy(index)]), self.kind)
 
     def join(self, others):
         if any(o.kind != self.kind for o in others):
@@ -294,3 +293,13 @@ def _by_pieces(x, shape, open_rows):
     step = max(PIECE // shape[1], 1) if not on_gpu() else shape[0]
     pieces = [matmul(x.astype(mx.float32), open_rows(slice(at, at + step)).T) for at in range(0, shape[0], step)]
     return (pieces[0] if len(pieces) == 1 else mx.concatenate(pieces, axis=-1)).astype(x.dtype)
+
+
+def _for_numpy(index):
+    """Rows as `select` is given them, a slice or an mx.array of numbers."""
+    return index if isinstance(index, slice) else np.asarray(index)
+
+
+def _nearest_rows(data, ids):
+    """Rows of NumPy's `data` by number [n], those that do not exist being the nearest that do."""
+    return np.take(data, np.asarray(ids).reshape(-1), axis=0, mode="clip")

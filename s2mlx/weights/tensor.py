@@ -107,11 +107,7 @@ class Tensor:
 
         step = max(_SHARE // self.shape[-1], 1)
         parts = [slice(at, at + step) for at in range(0, len(data), step)]
-        if isinstance(data, np.ndarray):
-            cores.share(fill, parts)
-        else:  # made by MLX as they are asked for
-            for part in parts:
-                fill(part)
+        _sharing(data)(fill, parts)
         self.region.release()
         return result
 
@@ -130,7 +126,7 @@ class Tensor:
             np.copyto(result[(slice(None),) * axis + (part,)], turn(floats.reshape(-1, *self.shape[1:])))
 
         parts = [slice(at, at + step) for at in range(0, first, step)]
-        (cores.share if isinstance(data, np.ndarray) else cores.alone)(write, parts)
+        _sharing(data)(write, parts)
         self.region.release()
         return result
 
@@ -175,6 +171,11 @@ class Tensor:
         array = mx.array(self.data)
         self.region.release()
         return array
+
+
+def _sharing(data: Rows) -> Callable[..., None]:
+    """By all cores, or where MLX makes the rows as they are asked for, by this one."""
+    return cores.share if isinstance(data, np.ndarray) else cores.alone
 
 
 def _open(data: np.ndarray, kind: GGMLQuantizationType, out: np.ndarray) -> None:
