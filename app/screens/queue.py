@@ -168,17 +168,21 @@ class QueueScreen(AppScreen[None]):
         if script is None:
             self.say(app.main.situation.remark or "a speaker has no voice")
             return
-        words, chapters = words_and_chapters(text)
-        self.desk.plan(
-            words,
-            script.names,
-            script.options,
-            lambda reading: self.say(f"“{reading.title}” waits: {len(reading.parts)} parts"),
-            chapters=chapters,
-            folder=folder,
-            title=title,
-            wanted=True,
-        )
+
+        def plan(found: tuple[str, list[int]]) -> None:
+            words, chapters = found
+            self.desk.plan(
+                words,
+                script.names,
+                script.options,
+                lambda reading: self.say(f"“{reading.title}” waits: {len(reading.parts)} parts"),
+                chapters=chapters,
+                folder=folder,
+                title=title,
+                wanted=True,
+            )
+
+        app.jobs.start("markdown", lambda job: words_and_chapters(text), done=plan)
 
     def action_make(self) -> None:
         reading = self.current

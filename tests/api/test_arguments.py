@@ -5,7 +5,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import s2mlx
 from s2mlx.errors import AudioError, UsageError, VoiceError
 from s2mlx.options import KNOBS, Options
 from s2mlx.voices import read_clip
@@ -126,14 +125,6 @@ def test_clips_of_samples(clip):
 def test_clips_that_are_none(clip):
     with pytest.raises(AudioError):
         read_clip(clip)
-
-
-@pytest.fixture(scope="module")
-def tts():
-    from tests import goldens
-
-    with s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=goldens.GOLDEN / "tokenizer.json") as tts:
-        yield tts
 
 
 def test_texts_and_voices_of_other_types(tts):

@@ -7,20 +7,8 @@ import pytest
 
 import s2mlx
 from s2mlx.errors import UsageError
-from tests import goldens
 
 TEXT = "Good morning in the house?"
-
-
-@pytest.fixture(scope="module")
-def tts():
-    with s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=goldens.GOLDEN / "tokenizer.json") as tts:
-        yield tts
-
-
-@pytest.fixture(scope="module")
-def voice(tts):
-    return tts.clone((goldens.inputs()["wave_2s"], 44100), "Reference words, here.")
 
 
 def codes_of(chunks):

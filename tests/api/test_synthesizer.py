@@ -14,17 +14,6 @@ from tests.synthetic import make_model
 TEXT = "Good morning in the house?"
 
 
-@pytest.fixture(scope="module")
-def tts():
-    with s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=goldens.GOLDEN / "tokenizer.json") as tts:
-        yield tts
-
-
-@pytest.fixture(scope="module")
-def voice(tts):
-    return tts.clone((goldens.inputs()["wave_2s"], 44100), "Reference words, here.")
-
-
 def joined(chunks):
     return np.concatenate([c.samples for c in chunks]), np.concatenate([c.codes for c in chunks], axis=1)
 

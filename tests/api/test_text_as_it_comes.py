@@ -16,17 +16,6 @@ TEXT = "Good morning in the house? It is a fine day. We go out."
 FEW = {"max_frames": 4, "min_frames": 4, "seed": 5}
 
 
-@pytest.fixture(scope="module")
-def tts():
-    with s2mlx.load(goldens.path("tiny-q4_k_m.gguf"), tokenizer=goldens.GOLDEN / "tokenizer.json") as tts:
-        yield tts
-
-
-@pytest.fixture(scope="module")
-def voice(tts):
-    return tts.clone((goldens.inputs()["wave_2s"], 44100), "Reference words, here.")
-
-
 async def slowly(pieces):
     for piece in pieces:
         await asyncio.sleep(0)
