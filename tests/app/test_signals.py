@@ -32,6 +32,23 @@ def drawn(terminal: int, until: bytes | None = None) -> bytes:
     return shown
 
 
+def started(inside: int, environment: dict[str, str], folder) -> subprocess.Popen:
+    """The app on the inside of a terminal, which is then its own. It heeds a hang-up also where the tests do not, as
+    under nohup."""
+    app = subprocess.Popen(
+        [sys.executable, "-m", "s2mlx", "tui", "-m", "none.gguf"],
+        env=environment,
+        stdin=inside,
+        stdout=inside,
+        stderr=inside,
+        cwd=folder,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    )
+    os.close(inside)
+    return app
+
+
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_the_text_is_kept_whatever_ends_the_process(tmp_path, sent):
     terminal, inside = os.openpty()
@@ -41,16 +58,7 @@ def test_the_text_is_kept_whatever_ends_the_process(tmp_path, sent):
         | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)}
         | {f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
     )
-    app = subprocess.Popen(
-        [sys.executable, "-m", "s2mlx", "tui", "-m", "none.gguf"],
-        env=environment,
-        stdin=inside,
-        stdout=inside,
-        stderr=inside,
-        cwd=tmp_path,
-        start_new_session=True,
-    )
-    os.close(inside)
+    app = started(inside, environment, tmp_path)
     try:
         drawn(terminal, until=b"none.gguf")
         os.write(terminal, "typed just now €".encode())
@@ -69,16 +77,7 @@ def test_a_terminal_that_goes_leaves_no_traceback(tmp_path):
     """Nobody sends a signal: it is no terminal of the process's own session."""
     terminal, inside = os.openpty()
     homes = {f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
-    app = subprocess.Popen(
-        [sys.executable, "-m", "s2mlx", "tui", "-m", "none.gguf"],
-        env=os.environ | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)} | homes,
-        stdin=inside,
-        stdout=inside,
-        stderr=inside,
-        cwd=tmp_path,
-        start_new_session=True,
-    )
-    os.close(inside)
+    app = started(inside, os.environ | {"TERM": "xterm-256color", "PYTHONPATH": str(ROOT)} | homes, tmp_path)
     try:
         drawn(terminal, until=b"none.gguf")
         os.close(terminal)
