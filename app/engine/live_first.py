@@ -46,19 +46,11 @@ class LiveFirst:
 
     def stream(self, text: str | SpeechInput, **how: Any) -> Iterator[AudioChunk]:
         with self._going_first():
-            stream = self.engine.stream(text, **how)
-            try:
-                yield from stream
-            finally:
-                _close(stream)
+            yield from _closed(self.engine.stream(text, **how))
 
     def stream_each(self, texts: Sequence[tuple[str, int]], **how: Any) -> Iterator[tuple[int, AudioChunk]]:
         with self._going_first():
-            stream = self.engine.stream_each(texts, **how)
-            try:
-                yield from stream
-            finally:
-                _close(stream)
+            yield from _closed(self.engine.stream_each(texts, **how))
 
     def clone(self, clip: Any, transcript: str, **how: Any) -> Any:
         with self._going_first():
@@ -80,11 +72,7 @@ class LiveFirst:
             self.stepped_aside = True
             return
         try:
-            stream = self.engine.stream_each(texts, voice=voice, options=options, cancel=aside, follow=True)
-            try:
-                yield from stream
-            finally:
-                _close(stream)
+            yield from _closed(self.engine.stream_each(texts, voice=voice, options=options, cancel=aside, follow=True))
         finally:
             self._behind, self.stepped_aside = None, aside.is_set()
 
@@ -119,7 +107,11 @@ class LiveFirst:
                 self._lock.notify_all()
 
 
-def _close(stream: Any) -> None:
-    close = getattr(stream, "close", None)
-    if close:
-        close()
+def _closed(stream: Iterator[Any]) -> Iterator[Any]:
+    """What comes of a stream, which is closed at the end, or when nobody reads on."""
+    try:
+        yield from stream
+    finally:
+        close = getattr(stream, "close", None)
+        if close:
+            close()

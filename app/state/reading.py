@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from s2mlx.errors import S2Error
 from s2mlx.options import Options
-from s2mlx.text import Span, clean_text
+from s2mlx.text import Span, clean_text, without_speakers
 
 from .broken import Damaged
 
-_SPEAKER = re.compile(r"<\|speaker:\d+\|>")
 NAME = 60  # characters of a title made from the text
 
 
@@ -74,7 +72,7 @@ class Reading:
 
     def bare_words(self, number: int) -> str:
         """Without that tag."""
-        return _SPEAKER.sub("", self.words(number))
+        return without_speakers(self.words(number))
 
     def speaker(self, number: int) -> int:
         return self.parts[number].speaker or 0
