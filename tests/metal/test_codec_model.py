@@ -21,6 +21,7 @@ def winning():
     with (
         mock.patch("s2mlx.layers.causal_conv.kernels_win", wins),
         mock.patch("s2mlx.codec.units.kernels_win", wins),
+        mock.patch("s2mlx.codec.units.on_gpu", wins),
         mock.patch("s2mlx.layers.causal_conv.on_gpu", wins),
     ):
         yield
