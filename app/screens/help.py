@@ -31,9 +31,11 @@ once; above 1 some is held back first. The history shows the same.
 Versions: ^n speaks the text several times, each with another seed. Hear them, star the best, save it; s speaks \
 the text again with its seed.
 
-Long texts: F6 cuts the text into parts. m makes them all, unheard and at full pace, and goes on while you do other \
-things; n says one anew and puts it into the whole, ← brings back the take before; e saves the whole, or a file a \
-chapter. F7 is a queue of such texts and files. What is there is kept, whatever happens.
+Long texts: what takes more than a minute and a half is spoken in parts that are kept; the bar says which is heard, \
+and after escape ^s begins with what is there. F6 lists the parts. m makes them all, unheard and at full pace, and \
+goes on while you do other things; n says one anew and puts it into the whole, ← brings back the take before; e \
+saves the whole, or a file a chapter. F7 is a queue of such texts and files. What is there is kept, whatever \
+happens.
 
 Everything is kept: the text, each utterance (^t; s there speaks it again with its seed), a take that is not yet \
 a voice. Tab goes round the panes, ^p finds every action by name, ^q quits."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from s2mlx.errors import AudioError
@@ -11,6 +9,7 @@ from s2mlx.errors import AudioError
 from .. import figures
 from ..jobs import Job
 from ..speaking.part_export import free_path, write_files
+from ..speaking.part_plan import words_and_chapters
 from ..speaking.reading_desk import ReadingDesk, Sounds
 from ..speaking.spoken_audio import Script
 from ..speaking.text_parts import with_speaker
@@ -18,6 +17,7 @@ from ..state.history import HistoryEntry, distinct_options
 from ..state.reading import Reading
 from ..state.readings import Readings
 from .casting import script_of
+from .heard_reading import HeardPart
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 FILE = ".flac"  # what a folder gets of each text
 IN_HISTORY = 20 * 60.0  # seconds; a longer whole stays among the long texts only
 _OPENING = ("open parts", "readings", "plan")  # the jobs of it, one after the other
-_HEADING = re.compile(r"^ {0,3}#{1,6} \S", re.MULTILINE)
 
 
 def make_desk(app: S2App, folder: Path) -> ReadingDesk:
@@ -54,8 +53,16 @@ def make_desk(app: S2App, folder: Path) -> ReadingDesk:
         else:
             app.notify(line)
 
+    def complain(error: BaseException, way_on: str) -> None:
+        from .parts import PartsScreen
+        from .queue import QueueScreen
+
+        app.complain(error, way_on)
+        if isinstance(screen := app.screen, (PartsScreen, QueueScreen)):
+            screen.say(way_on)  # its bar or row says why
+
     readings = Readings(folder, app.studio.write_audio, app.studio.read_audio)
-    desk = ReadingDesk(readings, app.studio, app.jobs, app.loader, app.voices, finished, tell, app.explain)
+    desk = ReadingDesk(readings, app.studio, app.jobs, app.loader, app.voices, finished, tell, complain, app.explain)
     desk.watchers.append(app.tell_of_damage)
     return desk
 
@@ -92,16 +99,6 @@ def _into_history(app: S2App, readings: Readings, reading: Reading, sounds: Soun
         app.call_from_thread(app.complain, error)
 
 
-def words_and_chapters(text: str) -> tuple[str, list[int]]:
-    """What is said of a text, and where chapters begin in it that the words do not show: Markdown's signs are not
-    read aloud."""
-    if not _HEADING.search(text):
-        return text, []
-    from s2mlx.text import read_chapters
-
-    return read_chapters(text)
-
-
 def open_parts(app: S2App) -> None:
     """The parts of what is selected, or of the whole text: those that there are already, or new ones."""
     from s2mlx.text import has_words
@@ -114,41 +111,43 @@ def open_parts(app: S2App) -> None:
     elif any(job.what in _OPENING for job in app.jobs.running):
         main.say("the text is being cut into parts")
     elif (script := script_of(main, text)) is not None:
+        heard = main.speech.reading.leave()
         main.speech.silence()
         main.say("cutting the text into parts")
         app.jobs.start(
             _OPENING[0],
-            lambda job: words_and_chapters(text),
-            done=lambda found: app.desk.load(lambda: _open(app, script, *found)),
+            lambda job: words_and_chapters(text)[0],
+            done=lambda words: app.desk.load(lambda: _open(app, script, words, heard)),
         )
 
 
-def _open(app: S2App, script: Script, words: str, chapters: Sequence[int]) -> None:
-    options = distinct_options(script.options)
-    seed, engine = script.options.seed, app.loader.engine
-    for reading in reversed(app.desk.queue):
-        same = (reading.text, reading.voices, reading.options) == (words, script.names, options)
-        fits = engine is None or reading.model_name in ("", engine.name)
-        if same and fits and seed in (None, reading.seed):
-            _show_first(app, reading)
-            return
-    if engine is None:
+def _open(app: S2App, script: Script, words: str, heard: HeardPart | None) -> None:
+    engine = app.loader.engine
+    if found := app.desk.find(words, script, engine):
+        _show_first(app, found, heard)
+    elif engine is None:
         app.main.say("the model is not loaded yet")
-        return
-    app.desk.plan(words, script.names, script.options, lambda reading: _show_first(app, reading), chapters=chapters)
+    else:
+        app.desk.plan(script.text, script.names, script.options, lambda reading: _show_first(app, reading))
 
 
-def _show_first(app: S2App, reading: Reading) -> None:
+def _show_first(app: S2App, reading: Reading, heard: HeardPart | None = None) -> None:
     """Unless the user went elsewhere meanwhile."""
     app.main.say("")
     if app.screen is app.main:
-        show_parts(app, reading)
+        show_parts(app, reading, heard)
     else:
         app.notify(f"the parts of “{reading.title}” are there: F6 shows them")
 
 
-def show_parts(app: S2App, reading: Reading) -> None:
+def show_parts(app: S2App, reading: Reading, heard: HeardPart | None = None) -> None:
+    """With the part in the hand that was heard on the main screen; what was made there is made on, unheard."""
     from .parts import PartsScreen
 
+    if heard is None and (heard := app.main.speech.reading.leave()):
+        app.main.speech.silence()
+    same = heard is not None and heard.reading.id == reading.id
     if not app.is_open(PartsScreen):
-        app.push_screen(PartsScreen(reading))
+        app.push_screen(PartsScreen(reading, heard.number if heard and same else 0))
+    if heard and heard.goes_on:
+        app.desk.make(heard.reading)

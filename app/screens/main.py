@@ -9,9 +9,11 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 from textual.widgets import TextArea
 
+from ..speaking.live_reading import ReadingMoved
 from ..speaking.live_utterance import SpeechFrames, SpeechMade, SpeechUnheard
 from ..widgets.editor import Editor
 from ..widgets.key_line import KeyLine
+from ..widgets.progress_line import ProgressLine
 from ..widgets.status_line import Mood, StatusLine
 from ..widgets.transport import Transport
 from ..widgets.voice_list import VoiceList
@@ -101,9 +103,10 @@ class MainScreen(AppScreen[None]):
         self.side = SidePanel()
         self.transport = Transport(BUTTONS, id="transport")
         self.wave = Waveform("the sound appears here as it is made", id="wave")
+        self.bar = ProgressLine(id="reading-bar")
         self.status = StatusLine(id="status")
         self.situation = Situation(self._show_situation)
-        self.speech = SpeechControl(self, self.wave, self.editor, self.status, self.situation, self.allow)
+        self.speech = SpeechControl(self, self.wave, self.editor, self.status, self.bar, self.situation, self.allow)
         self.work = BackgroundWork(self, self.situation, self.allow)
         self.voices = VoiceActions(self, self.voice_list, self.editor, self.situation, self.work, self.speech.play)
         self.requests = SpeechRequests(self)
@@ -119,6 +122,7 @@ class MainScreen(AppScreen[None]):
             yield self.side
         yield self.transport
         yield self.wave
+        yield self.bar
         yield self.status
         yield KeyLine()
 
@@ -187,6 +191,10 @@ class MainScreen(AppScreen[None]):
     @on(SpeechUnheard)
     def _goes_unheard(self, event: SpeechUnheard) -> None:
         self.speech.goes_unheard(event)
+
+    @on(ReadingMoved)
+    def _reading_moved(self, event: ReadingMoved) -> None:
+        self.speech.reading.moved(event.utterance)
 
     @on(Waveform.Sought)
     def _sought(self, event: Waveform.Sought) -> None:

@@ -44,10 +44,11 @@ class PartsScreen(AppScreen[None]):
         *HELP_KEYS,
     ]
 
-    def __init__(self, reading: Reading):
+    def __init__(self, reading: Reading, at: int = 0):
+        """at: the part in the hand."""
         super().__init__()
         self.reading = reading
-        self.table = PartTable(reading.chapters, id="parts")
+        self.table = PartTable(reading.chapters, at, id="parts")
         self.bar = ProgressLine(id="parts-bar")
         self.wave = Waveform("", id="part-wave")
         self.listening = Listening(self, self.wave, self._heard)
@@ -116,7 +117,7 @@ class PartsScreen(AppScreen[None]):
 
     def _row(self, number: int) -> Content:
         sound, words = self.sounds.get(number), self._words[number][:200]
-        maker = self.desk.maker if self.desk.is_making(self.reading) else None
+        maker = self.desk.maker_of(self.reading)
         if self._again and number == self._again_number:
             sign, style = "◌", "$speaking"
         elif sound and sound.take:
@@ -138,7 +139,7 @@ class PartsScreen(AppScreen[None]):
         share = found.made / found.whole if found.whole else 0.0
         so_far, whole = figures.clock(found.made), figures.clock(found.whole)
         words = f"{there} of {count} parts · {share:.0%} · {so_far} of about {whole}"
-        maker = desk.maker if desk.is_making(reading) else None
+        maker = desk.maker_of(reading)
         if maker is None:
             state = "waits for its turn" if desk.is_going(reading) else reading.trouble or "stopped"
         elif maker.waits:
@@ -300,7 +301,7 @@ class PartsScreen(AppScreen[None]):
 
     def action_take_text(self) -> None:
         """The text in place of the one in the editor, which undo brings back."""
-        self.app.main.editor.put(self.reading.text)
+        self.app.main.editor.put(self.reading.given or self.reading.text)
         self.app.main.say("the text is in the editor; ctrl+z brings back the one that was there")
         self.dismiss(None)
 

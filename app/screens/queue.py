@@ -21,7 +21,7 @@ from ..widgets.voice_list import OWN
 from .base import HELP_KEYS, AppScreen
 from .casting import script_of
 from .form import Field, Form
-from .long_texts import show_parts, words_and_chapters
+from .long_texts import show_parts
 
 LARGEST_FILE = 4 << 20  # bytes
 
@@ -99,10 +99,10 @@ class QueueScreen(AppScreen[None]):
         elif reading.trouble:
             sign, style, state = "✗", "$failed", f"failed: {reading.trouble}"
         elif desk.is_making(reading):
-            waits = desk.maker is not None and desk.maker.waits
+            waits = (maker := desk.maker_of(reading)) is not None and maker.waits
             sign, style, state = "▶", "$speaking", "steps aside" if waits else f"part {min(count, made + 1)} of {count}"
         elif reading.wanted:
-            sign, style, state = "◌", "$paused", "waits"
+            sign, style, state = "◌", "$paused", "waits" if desk.is_going(reading) else "waits for m"
         else:
             sign, style, state = "‖" if made else "·", "$faint", "stopped" if made else "not begun"
         of = f"{made}/{count}"
@@ -160,29 +160,24 @@ class QueueScreen(AppScreen[None]):
     def _add(self, text: str, title: str, folder: str | None) -> None:
         from s2mlx.text import clean_text, has_words
 
-        app, text = self.app, clean_text(text)
+        text = clean_text(text)
         if not has_words(text):
             self.say("there is no word to say in it")
             return
-        script = script_of(app.main, text)
+        script = script_of(self.app.main, text)
         if script is None:
-            self.say(app.main.situation.remark or "a speaker has no voice")
+            self.say(self.app.main.situation.remark or "a speaker has no voice")
             return
 
-        def plan(found: tuple[str, list[int]]) -> None:
-            words, chapters = found
-            self.desk.plan(
-                words,
-                script.names,
-                script.options,
-                lambda reading: self.say(f"“{reading.title}” waits: {len(reading.parts)} parts"),
-                chapters=chapters,
-                folder=folder,
-                title=title,
-                wanted=True,
-            )
-
-        app.jobs.start("markdown", lambda job: words_and_chapters(text), done=plan)
+        self.desk.plan(
+            text,
+            script.names,
+            script.options,
+            lambda reading: self.say(f"“{reading.title}” waits: {len(reading.parts)} parts"),
+            folder=folder,
+            title=title,
+            wanted=True,
+        )
 
     def action_make(self) -> None:
         reading = self.current
@@ -194,7 +189,7 @@ class QueueScreen(AppScreen[None]):
             self.say("goes on with what waits")
         elif self.desk.is_made(reading):
             self.say("all of it is there: enter shows its parts, e there exports it")
-        elif reading.wanted and (self.desk.is_making(reading) or self.desk.current):
+        elif self.desk.is_going(reading):
             self.desk.stop(reading)
             self.say("stopped: what is there stays; m goes on")
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
@@ -14,10 +15,12 @@ from ..engine.protocols import SpeechEngine
 from ..jobs import Job, deliver
 from ..speaking.audible import Audible, Replay
 from ..speaking.growing_utterance import GrowingUtterance
+from ..speaking.live_reading import LiveReading, is_long
 from ..speaking.live_utterance import LiveUtterance, SpeechFrames, SpeechMade, SpeechUnheard
 from ..speaking.sentence_follower import SentenceFollower
 from ..speaking.spoken_audio import Script, SpokenAudio
 from ..widgets.editor import Editor
+from ..widgets.progress_line import ProgressLine
 from ..widgets.status_line import Figures, StatusLine
 from ..widgets.waveform import Waveform
 from .activity import (
@@ -34,6 +37,7 @@ from .activity import (
     Starting,
 )
 from .base import AppScreen
+from .heard_reading import HeardReading
 from .misheard_words import MisheardWords
 from .sound_saver import SoundToSave
 
@@ -45,7 +49,8 @@ FIGURES = 3  # ticks between changes of the figures: faster than that nobody rea
 
 
 class SpeechControl:
-    """Draws on `wave`, marks the sentence being heard in `editor`, counts on `status`, tells `situation` how it goes.
+    """Draws on `wave`, marks the sentence being heard in `editor`, counts on `status`, shows how far
+    a long text is on `bar`, tells `situation` how it goes.
 
     The screen hands it the messages of its utterances; `changed()` is called whenever sound begins or ends.
     """
@@ -56,6 +61,7 @@ class SpeechControl:
         wave: Waveform,
         editor: Editor,
         status: StatusLine,
+        bar: ProgressLine,
         situation: Situation,
         changed: Callable[[], None],
     ):
@@ -69,6 +75,7 @@ class SpeechControl:
         self._gaps = 0  # in what was heard last
         self._ticks = 0
         self.misheard = MisheardWords(screen, editor, situation)
+        self.reading = HeardReading(screen, bar, editor)
         self._follows = False  # what is heard is the utterance, whose sentences are marked
         self.audio: SpokenAudio | None = None  # of the utterance last spoken, or being spoken
         self._follower: SentenceFollower | None = None
@@ -90,15 +97,20 @@ class SpeechControl:
 
     # what the user asks for
 
-    def speak(self, engine: SpeechEngine, script: Script, again: bool = False) -> None:
-        """again: a part of the text that was spoken, whose other marks stay; its sound is another."""
+    def speak(self, engine: SpeechEngine, script: Script, again: bool = False, known: bool = False) -> None:
+        """again: a part of the text that was spoken, whose other marks stay; its sound is another. A long text is
+        spoken in parts that are kept; `known`: if these were begun before."""
         self.silence()
         if again and script.options.seed is not None:
             script = replace(script, options=script.options.replace(seed=script.options.seed + 1))
         if not again:
             self.misheard.begin(script.text)
         app, rate = self._screen.app, engine.sample_rate
-        utterance = LiveUtterance(
+        long = not again and script.within is None and is_long(app.studio, script)
+        begin: Callable[..., LiveUtterance] = LiveUtterance
+        if long:
+            begin = partial(LiveReading, app.desk, begun_only=known)
+        utterance = begin(
             app.studio,
             engine,
             script,
@@ -164,7 +176,8 @@ class SpeechControl:
             if not utterance.ended.is_set():
                 job.report(None, "the file is written when the speech is complete")
             audio = utterance.complete(job)
-            return SoundToSave(audio.whole(), audio.rate, audio.all_codes(), audio.finish_reason == CANCELLED)
+            codes = audio.all_codes() if audio.has_codes else None
+            return SoundToSave(audio.whole(), audio.rate, codes, audio.finish_reason == CANCELLED)
 
         return utterance.script.text, sound
 
@@ -177,8 +190,9 @@ class SpeechControl:
             audible.run,
             done=lambda result: self._ended(audible),
             failed=lambda error: self._failed(audible, error),
-            progressed=lambda share, note: self._situation.enter(Starting(note)),
+            progressed=lambda share, note: self._situation.enter(Starting(note)) if note else None,
         )
+        self.reading.begin(audible)
         self._situation.enter(doing)
         if self.ticking:
             self.ticking.resume()
@@ -199,6 +213,7 @@ class SpeechControl:
         self._wave.play_at(None)
         self._status.show_time(None, self._wave.envelope.seconds)
         self._editor.mark(None)
+        self.reading.ended()
         unheard = audible.unheard if isinstance(audible, LiveUtterance) else None
         self._situation.sound_ended(MadeUnheard(self._explain(unheard)) if unheard else Idle())
         self.show_figures()
@@ -231,6 +246,7 @@ class SpeechControl:
         self._gaps = output.underruns
         if self._ticks % FIGURES == 1:
             self.show_figures(lead)
+            self.reading.show(position)
 
     def _mark(self, span: tuple[int, int] | None) -> None:
         place = self.audible.place if isinstance(self.audible, LiveUtterance) else None
@@ -259,7 +275,8 @@ class SpeechControl:
         )
         if utterance is not self.audible:
             return
-        part, pace = PassNumber(chunk.part, chunk.parts), audio.pace
+        parts = isinstance(utterance, LiveReading) and utterance.reading is not None  # which its bar tells
+        part, pace = PassNumber() if parts else PassNumber(chunk.part, chunk.parts), audio.pace
         if utterance.unheard:
             self._doing = MakingUnheard(self._explain(utterance.unheard), part)
         else:
@@ -277,7 +294,8 @@ class SpeechControl:
 
     def was_made(self, event: SpeechMade) -> None:
         audio = event.audio
-        self._screen.app.remember(audio)
+        if not event.utterance.remembered:
+            self._screen.app.remember(audio)
         if event.utterance is self.latest:
             self.audio = audio
             self._wave.complete(audio.whole())

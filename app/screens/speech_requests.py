@@ -50,7 +50,7 @@ class SpeechRequests:
 
     def script(self, script: Script) -> None:
         """As it was spoken before."""
-        self._speak(script, lambda: self.script(script))
+        self._speak(script, lambda: self.script(script), known=True)
 
     # how it goes
 
@@ -80,8 +80,9 @@ class SpeechRequests:
         if script := script_of(self._screen, words, within):
             self._speak(script, lambda: self._words(words, within, again), again)
 
-    def _speak(self, script: Script, later: Callable[[], None], again: bool = False) -> None:
-        """Now, or `later` where the model is not there yet. again: a part of what was spoken."""
+    def _speak(self, script: Script, later: Callable[[], None], again: bool = False, known: bool = False) -> None:
+        """Now, or `later` where the model is not there yet. again: a part of what was spoken; known: as it was spoken
+        before."""
         from s2mlx.text import has_words, notes
 
         screen, text, loader = self._screen, script.text, self._screen.app.loader
@@ -99,4 +100,4 @@ class SpeechRequests:
         self.tell(notes(text, loader.engine.config))
         if not again:
             screen.typing.passed_over()
-        screen.speech.speak(loader.engine, script, again)
+        screen.speech.speak(loader.engine, script, again, known)

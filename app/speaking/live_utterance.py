@@ -58,6 +58,7 @@ class LiveUtterance(Audible):
 
     follower: SentenceFollower
     place: Callable[[tuple[int, int]], tuple[int, int] | None] | None = None  # where characters of it stand by now
+    remembered = False  # the history has it already
     unheard: Exception | None = None  # why, when the loudspeaker refused or vanished
 
     def __init__(
@@ -74,6 +75,7 @@ class LiveUtterance(Audible):
         self._studio, self._load_voice, self._open_output, self._post = studio, load_voice, open_output, post
         self._expected = 0.0  # seconds of the whole, estimated
         self._audio = SpokenAudio(script, engine.sample_rate)
+        self._reasons: list[str] = []  # why its passes ended
         self.ended = threading.Event()  # the engine is done with it
 
     def complete(self, job: Job) -> SpokenAudio:
@@ -103,24 +105,27 @@ class LiveUtterance(Audible):
         audio.when = time.strftime("%Y-%m-%dT%H:%M:%S")
         voice = [self._load_voice(name, self.engine, job) for name in self.script.names] or None
         self._try(self._open)
-        reasons = []
         stream = self.engine.stream(text, voice=voice, options=self.script.options, cancel=job.cancel, lead=self._lead)
         try:
             for chunk in stream:
-                audio.add(chunk)
-                if chunk.finish_reason:
-                    reasons.append(chunk.finish_reason)
-                self._arrived(chunk)
-                self._try(partial(self._play, chunk))
-                self._post(SpeechFrames(self, chunk))
+                self._take(chunk)
                 if job.cancel.is_set():
                     break
         finally:
             close = getattr(stream, "close", None)
             if close:
                 close()
-        audio.finish_reason = CANCELLED if job.cancel.is_set() else worst(reasons)
+        audio.finish_reason = CANCELLED if job.cancel.is_set() else worst(self._reasons)
         return audio
+
+    def _take(self, chunk: AudioChunk) -> None:
+        """More sound: kept, played and told."""
+        self._audio.add(chunk)
+        if chunk.finish_reason:
+            self._reasons.append(chunk.finish_reason)
+        self._arrived(chunk)
+        self._try(partial(self._play, chunk))
+        self._post(SpeechFrames(self, chunk))
 
     def _begin(self) -> str | SpeechInput:
         """What the engine is to speak; from now on there is a follower."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from s2mlx.errors import GenerationError, S2Error
 from s2mlx.results import CANCELLED, AudioChunk, ended_at_once
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 MOST_MUTE = 5  # parts without a sound; then it is no longer the words' fault
 TRIES = 3  # seeds of a part that the model ends at once
 REPORTS = 0.2  # seconds between words of how far it is
+
+
+class Ear(Protocol):
+    """Who hears the parts while they are made."""
+
+    def lead(self) -> float:
+        """Seconds of sound that are not heard yet."""
+
+    def hear(self, number: int, chunk: AudioChunk, last: bool) -> None:
+        """More of a part, in order; `last`: it is whole, and kept."""
 
 
 class PartMaker:
@@ -56,8 +66,9 @@ class PartMaker:
 
     # the work
 
-    def run(self, engine: LiveFirst, job: Job) -> bool:
-        """Until nothing is missing. False: nothing was. Raises S2Error, OSError, JobCancelled."""
+    def run(self, engine: LiveFirst, job: Job, ear: Ear | None = None) -> bool:
+        """Until nothing is missing. False: nothing was. What somebody hears goes first, all else behind. Raises
+        S2Error, OSError, JobCancelled."""
         reading, seeds = self.reading, dict[int, int]()
         self._check(engine)
         mute: list[int] = []
@@ -71,7 +82,7 @@ class PartMaker:
             voice = self._voice(engine, job)
             while missing := [number for number in self._missing() if number not in mute]:
                 texts = [(reading.words(n), seeds.get(n, reading.seed + n)) for n in missing]
-                silent = self._some(engine, job, missing, texts, voice)
+                silent = self._some(engine, job, missing, texts, voice, ear)
                 if job.cancel.is_set():
                     raise JobCancelled
                 if silent is not None:
@@ -111,10 +122,17 @@ class PartMaker:
             raise S2Error(f"it was begun with {name}: load that model, or F6 cuts the text anew for {engine.name}")
 
     def _some(
-        self, engine: LiveFirst, job: Job, missing: list[int], texts: list[tuple[str, int]], voice: Any
+        self,
+        engine: LiveFirst,
+        job: Job,
+        missing: list[int],
+        texts: list[tuple[str, int]],
+        voice: Any,
+        ear: Ear | None,
     ) -> int | None:
         """As many as come before somebody else is to be served; the part that came to nothing, if there is one."""
         parts: dict[int, _Part] = {}
+        whole: set[int] = set()
         reported = 0.0
 
         def waits() -> None:
@@ -122,13 +140,22 @@ class PartMaker:
             job.report(None, "")
 
         options, kept = self.reading.speech_options(), 0
-        stream = engine.behind(texts, voice=voice, options=options, cancel=job.cancel, waits=waits)
+        if ear is None:
+            stream = engine.behind(texts, voice=voice, options=options, cancel=job.cancel, waits=waits)
+        else:
+            stream = engine.stream_each(
+                texts, voice=voice, options=options, cancel=job.cancel, lead=ear.lead, follow=True
+            )
         self._since = None
         try:
             for place, chunk in stream:
                 if self._since is None:
                     self._since = time.monotonic() - chunk.stats.elapsed
                 self.waits, number = False, missing[place]
+                if place in whole:  # a check's word on what a listener could not wait for
+                    if ear:
+                        ear.hear(number, chunk, False)
+                    continue
                 part = parts.get(place)
                 if part is None:
                     part = parts[place] = _Part(len(engine.plan(texts[place][0])))
@@ -137,18 +164,21 @@ class PartMaker:
                 part.add(chunk)
                 if part.is_whole:
                     del parts[place]
+                    whole.add(place)
                     if not part.frames:
                         return number
                     self._keep(number, part, texts[place][1], voice is None, engine)
                     kept += 1
                     reported = 0.0
+                if ear:
+                    ear.hear(number, chunk, place in whole)
                 if time.monotonic() - reported > REPORTS:
                     reported = time.monotonic()
                     job.report(None, "")
         finally:
             stream.close()  # type: ignore[attr-defined]
             self._since = None
-        if not (kept or engine.stepped_aside or job.cancel.is_set()):
+        if not (kept or job.cancel.is_set() or (ear is None and engine.stepped_aside)):
             raise GenerationError(f"the model gave no whole part behind part {missing[0]}")
         return None
 

@@ -1,7 +1,8 @@
-"""How a long text is cut into its parts."""
+"""How a long text is cut into its parts, and which words it says."""
 
 from __future__ import annotations
 
+import re
 import secrets
 import time
 from collections.abc import Sequence
@@ -12,12 +13,22 @@ from s2mlx.options import Options
 
 from ..engine.protocols import SpeechEngine
 from ..state.reading import Reading, title_of
+from .spoken_audio import Script
+
+_HEADING = re.compile(r"^ {0,3}#{1,6} \S", re.MULTILINE)
 
 
 def planned(
-    text: str, names: tuple[str, ...], options: Options, engine: SpeechEngine, chapters: Sequence[int], title: str = ""
+    text: str,
+    names: tuple[str, ...],
+    options: Options,
+    engine: SpeechEngine,
+    chapters: Sequence[int],
+    title: str = "",
+    given: str = "",
 ) -> Reading:
-    """A text cut into chapters, and these into the passes in which they are spoken. Raises UsageError."""
+    """A text cut into chapters, which begin at these characters too, and these into the passes in which they are
+    spoken; `given`: the text with the signs that are not read aloud. Raises UsageError."""
     from s2mlx.text import CHAPTER, Span, split_text
 
     from ..state.history import distinct_options
@@ -54,4 +65,28 @@ def planned(
         engine.sample_rate,
         engine.name,
         time.strftime("%Y-%m-%dT%H:%M:%S"),
+        given=given if given != text else "",
     )
+
+
+def words_and_chapters(text: str) -> tuple[str, list[int]]:
+    """What is said of a text, and where chapters begin in it that the words do not show: Markdown's signs are not
+    read aloud."""
+    if not _HEADING.search(text):
+        return text, []
+    from s2mlx.text import read_chapters
+
+    return read_chapters(text)
+
+
+def one_of(readings: Sequence[Reading], words: str, script: Script, engine: SpeechEngine | None) -> Reading | None:
+    """The latest that says these words, which are those of the script, in the same way."""
+    from ..state.history import distinct_options
+
+    options, seed = distinct_options(script.options), script.options.seed
+    for one in reversed(readings):
+        same = (one.text, one.voices, one.options) == (words, script.names, options)
+        fits = engine is None or one.model_name in ("", engine.name)
+        if same and fits and seed in (None, one.seed):
+            return one
+    return None

@@ -5,35 +5,28 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from s2mlx.options import Options
 
 from ..engine.loader import EngineLoader
-from ..engine.protocols import Studio
+from ..engine.protocols import SpeechEngine, Studio
 from ..engine.voice_shelf import VoiceShelf
 from ..jobs import Job, JobCancelled, Jobs
 from ..state.reading import PartSound, Reading, title_of
 from ..state.readings import Readings
 from .part_maker import PartMaker
-from .part_plan import planned
+from .part_plan import one_of, planned, words_and_chapters
+from .reading_estimate import Estimate, Lengths
+from .spoken_audio import Script
 
 Sounds = dict[int, PartSound]
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Seconds: of sound that there is, of the whole as it will be, and of time until then, None while nobody knows."""
-
-    made: float
-    whole: float
-    left: float | None
-
-
 class ReadingDesk:
     """`watchers` are called whenever something moves; `finished(reading, sounds)` when all of one is there, on a job's
-    thread; `complain(error)` when one cannot go on."""
+    thread; `complain(error, what to do)` when one cannot go on."""
 
     def __init__(
         self,
@@ -44,10 +37,11 @@ class ReadingDesk:
         voices: VoiceShelf,
         finished: Callable[[Reading, Sounds, Job], str],
         tell: Callable[[str], None],
+        complain: Callable[[BaseException, str], None],
         explain: Callable[[BaseException], str],
     ):
         self.readings, self._studio, self._jobs, self._loader, self._voices = readings, studio, jobs, loader, voices
-        self._finished, self._tell, self._explain = finished, tell, explain
+        self.finished, self._tell, self._complain, self._explain = finished, tell, complain, explain
         self.watchers: list[Callable[[], None]] = []
         self.current: Reading | None = None  # the one that is being made
         self.maker: PartMaker | None = None  # its work
@@ -59,7 +53,9 @@ class ReadingDesk:
         self._asked: set[str] = set()  # ids since the start: they come before those that an earlier run has left
         self._writing = threading.Lock()
         self._late: dict[str, Sounds] = {}  # parts that came while the others were being read
-        self._expected: dict[str, list[float]] = {}  # seconds of each part by its words
+        self._lengths = Lengths(studio.estimate_seconds)
+        self._live: dict[str, tuple[PartMaker, Job]] = {}  # those that are heard while they are made
+        self._loaded = False
 
     # what there is
 
@@ -76,7 +72,7 @@ class ReadingDesk:
             known = {one.id: one for one in self.queue}  # as it is by now: the disk may follow later
             new = [one for one in self.queue if one.id not in before.union(one.id for one in found[0])]
             self.queue = [known.get(one.id, one) for one in found[0]] + new
-            self.made = self.made | found[1]
+            self.made, self._loaded = self.made | found[1], True
             self._changed()
             then()
 
@@ -102,35 +98,21 @@ class ReadingDesk:
     def is_made(self, reading: Reading) -> bool:
         return self.made.get(reading.id, 0) >= len(reading.parts)
 
+    def maker_of(self, reading: Reading) -> PartMaker | None:
+        """Its work, where it is being made."""
+        live = self._live.get(reading.id)
+        return live[0] if live else self.maker if self.current and self.current.id == reading.id else None
+
     def is_making(self, reading: Reading) -> bool:
-        return self.current is not None and self.current.id == reading.id
+        return self.maker_of(reading) is not None
 
     def is_going(self, reading: Reading) -> bool:
         """It is being made, or waits for its turn."""
         return self._going and self.now(reading).wanted
 
     def estimate(self, reading: Reading) -> Estimate:
-        """By the lengths of the words, corrected by how long those were that are spoken already, and with the pauses
-        between parts; the time by the pace of the model so far."""
-        sounds, expected = self.sounds.get(reading.id, {}), self._expected.get(reading.id)
-        if expected is None:
-            rate, numbers = reading.speech_options().rate, range(len(reading.parts))
-            expected = [self._studio.estimate_seconds(reading.words(n)) / rate for n in numbers]
-            self._expected[reading.id] = expected
-        there = [sound.take.seconds if (sound := sounds.get(n)) and sound.take else None for n in range(len(expected))]
-        made = sum(seconds for seconds in there if seconds)
-        said = sum(words for words, seconds in zip(expected, there) if seconds is not None)
-        missing = sum(words for words, seconds in zip(expected, there) if seconds is None)
-        longer = made / said if said > 5 else 1.0
-        pace = self.maker.pace if self.maker and self.is_making(reading) else None
-        rest = missing * longer
-        pause = reading.speech_options().pause_ms / 1000
-        pauses = [pause if part.pause_after else 0.0 for part in reading.parts[:-1]] + [0.0]
-        silent = sum(each for each, seconds in zip(pauses, there) if seconds is not None)
-        under_way = self.maker.under_way if self.maker else 0.0  # seconds of work that are in the next part already
-        return Estimate(
-            made + silent, made + rest + sum(pauses), None if pace is None else max(0.0, rest * pace - under_way)
-        )
+        """How long it will be, and when it is made."""
+        return self._lengths.of(reading, self.sounds.get(reading.id, {}), self.maker_of(reading))
 
     # what is asked
 
@@ -141,16 +123,16 @@ class ReadingDesk:
         options: Options,
         then: Callable[[Reading], None],
         *,
-        chapters: Sequence[int] = (),
         folder: str | None = None,
         title: str = "",
         wanted: bool = False,
     ) -> None:
-        """Cut a text into parts and keep it; `chapters` begin at these characters too."""
+        """Cut a text into parts and keep it."""
 
         def work(job: Job) -> Reading:
             engine = self._loader.wait(job)
-            reading = planned(text, tuple(names), options, engine, chapters, title)
+            words, chapters = words_and_chapters(text)
+            reading = planned(words, tuple(names), options, engine, chapters, title, given=text)
             return self.readings.add(replace(reading, folder=folder, wanted=wanted))
 
         def done(reading: Reading) -> None:
@@ -163,10 +145,8 @@ class ReadingDesk:
             then(reading)
             self._next()
 
-        def failed(error: BaseException) -> None:
-            self._tell(f"{title or title_of(text)}: {self._explain(error)}")
-
-        self._jobs.start("plan", work, done=done, failed=failed)
+        way_on = f"“{title or title_of(text)}” is not among the long texts."
+        self._jobs.start("plan", work, done=done, failed=lambda error: self._complain(error, way_on))
 
     def make(self, *readings: Reading) -> None:
         """All that is missing of them is to be made."""
@@ -181,8 +161,8 @@ class ReadingDesk:
         for reading in readings:
             self._asked.discard(reading.id)
             self._change(replace(self.now(reading), wanted=False))
-            if self.is_making(reading) and self._job:
-                self._job.cancel.set()
+            if job := self._job_of(reading):
+                job.cancel.set()
 
     def again(self, reading: Reading, number: int, seed: int, then: Callable[[str], None]) -> Job:
         """One part once more, before all that waits; `then(trouble)`."""
@@ -228,7 +208,7 @@ class ReadingDesk:
             return
         one, other = self.queue[at], self.queue[at + by]
         self._change(replace(one, place=other.place), replace(other, place=one.place))
-        self.queue.sort(key=lambda reading: (reading.place, reading.when))
+        self.queue.sort(key=lambda one: (one.place, one.when))
         self._changed()
 
     def remove(self, reading: Reading, then: Callable[[], None]) -> None:
@@ -239,11 +219,11 @@ class ReadingDesk:
             self._changed()
             then()
 
-        job = self._job if self.is_making(reading) else None
+        making = self._job_of(reading)
 
         def work(_: Job) -> None:
-            if job:
-                job.join(5.0)
+            if making:
+                making.join(5.0)
             with self._writing:
                 self.readings.remove(reading)
 
@@ -256,12 +236,50 @@ class ReadingDesk:
 
         self._jobs.start("bring back", lambda job: self.readings.bring_back(), done=done)
 
+    # what is heard while it is made
+
+    def find(self, words: str, script: Script, engine: SpeechEngine | None) -> Reading | None:
+        """The one that there is of a script, which says these words. From any thread."""
+        return one_of(self.queue if self._loaded else self.readings.all(), words, script, engine)
+
+    def take_over(self, reading: Reading, job: Job) -> PartMaker:
+        """It is made by that job until `let_go`; what is made of it in the background ends. On that job's thread."""
+        background = self._job_of(reading)
+        maker = PartMaker(reading, self.readings, self._voices, self._studio)
+        self._live[reading.id] = maker, job
+        if background:
+            background.cancel.set()
+            background.join(5.0)
+        return maker
+
+    def let_go(self, reading: Reading) -> None:
+        """From any thread; `moved` is to follow."""
+        self._live.pop(reading.id, None)
+
+    def moved(self, reading: Reading, maker: PartMaker) -> None:
+        """There may be more of it, or it was let go."""
+        if all(one.id != reading.id for one in self.queue):
+            self.queue.append(reading)
+        if reading.id not in self.sounds and reading.id not in self._late:
+            self._late[reading.id] = {}
+            self.look_into(reading, lambda: None)
+        for number, sound in maker.news():
+            self._has(reading, number, sound)
+        if self.is_made(reading) and (now := self.now(reading)).wanted and not self.is_making(reading):
+            self._change(replace(now, wanted=False, trouble=""))
+        self._changed()
+        self._next()
+
     # the work
+
+    def _job_of(self, reading: Reading) -> Job | None:
+        live = self._live.get(reading.id)
+        return live[1] if live else self._job if self.current and self.current.id == reading.id else None
 
     def _next(self) -> None:
         if self.current is not None or not self._going:
             return
-        waiting = [one for one in self.queue if one.wanted and not one.trouble]
+        waiting = [one for one in self.queue if one.wanted and not one.trouble and one.id not in self._live]
         if not waiting:
             return
         reading = self.current = next((one for one in waiting if one.id in self._asked), waiting[0])
@@ -271,7 +289,7 @@ class ReadingDesk:
         def work(job: Job) -> tuple[str, Sounds]:
             made = maker.run(self._loader.wait(job), job)
             sounds = self.readings.sounds(reading)  # another window may have made some
-            return self._finished(reading, sounds, job) if made else "", sounds
+            return self.finished(reading, sounds, job) if made else "", sounds
 
         def progressed(share: float | None, note: str) -> None:
             for number, sound in maker.news():
@@ -290,21 +308,14 @@ class ReadingDesk:
             if isinstance(error, JobCancelled):
                 self._changed()
             elif error is not None:
-                trouble = self._explain(error)
-                self._change(replace(now, wanted=False, trouble=trouble))
-                self._tell(f"{reading.title}: {trouble}")
+                self._change(replace(now, wanted=False, trouble=self._explain(error)))
+                self._complain(error, f"“{reading.title}” stopped there, and what is made stays: m on F7 tries again.")
             else:
                 self._change(replace(now, wanted=False, trouble=""))
-                self._tell(said or f"{reading.title}: all of it is made")
+                self._tell(said or f"“{reading.title}”: all of it is made")
             self._next()
 
-        self._job = self._jobs.start(
-            "reading",
-            work,
-            done=done,
-            failed=ended,
-            progressed=progressed,
-        )
+        self._job = self._jobs.start("reading", work, done=done, failed=ended, progressed=progressed)
         self._changed()
 
     def _found(self, reading: Reading, sounds: Sounds) -> None:
@@ -312,8 +323,7 @@ class ReadingDesk:
         self.made[reading.id] = len(self.sounds[reading.id])
 
     def _has(self, reading: Reading, number: int, sound: PartSound) -> None:
-        known = self.sounds.get(reading.id)
-        if known is None:
+        if (known := self.sounds.get(reading.id)) is None:
             self._late.setdefault(reading.id, {})[number] = sound
         else:
             known[number] = sound

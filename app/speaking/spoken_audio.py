@@ -34,7 +34,8 @@ class Script:
 
 @dataclass
 class SpokenAudio:
-    """The sound of a script so far: samples float32 [n], codes int32 [num_codebooks, frames]."""
+    """The sound of a script so far: samples float32 [n], codes int32 [num_codebooks, frames]; sound that was there
+    before has no codes."""
 
     script: Script
     rate: int
@@ -47,7 +48,8 @@ class SpokenAudio:
 
     def add(self, chunk: AudioChunk) -> None:
         self.samples.append(chunk.samples)
-        self.codes.append(chunk.codes)
+        if chunk.frames:
+            self.codes.append(chunk.codes)
         self.stats = chunk.stats
         if self.first is None and chunk.stats.audio_seconds:
             self.first = chunk.stats
@@ -72,6 +74,11 @@ class SpokenAudio:
         if len(self.samples) != 1:
             self.samples = [np.concatenate(self.samples) if self.samples else np.zeros(0, np.float32)]
         return self.samples[0]
+
+    @property
+    def has_codes(self) -> bool:
+        """Of all that sounds."""
+        return sum(codes.shape[1] for codes in self.codes) == self.stats.frames
 
     def all_codes(self) -> np.ndarray:
         import numpy as np

@@ -61,6 +61,7 @@ class Reading:
     wanted: bool = False
     trouble: str = ""
     place: int = 0
+    given: str = ""  # the text with its Markdown, where that differs
     id: str = field(default_factory=lambda: os.urandom(6).hex())
 
     def words(self, number: int) -> str:
@@ -118,6 +119,7 @@ def reading_of(stored: dict[str, Any], id: str) -> Reading:
             _a(bool, stored.get("wanted", False)),
             _a(str, stored.get("trouble", "")),
             _count(stored.get("place", 0)),
+            clean_text(_a(str, stored.get("given", ""))),
             id,
         )
         reading.speech_options()

@@ -28,11 +28,11 @@ class PartTable(OptionList):
     class PartEntered(Message):
         """The one in the hand is to be heard."""
 
-    def __init__(self, chapters: Sequence[tuple[int, str]] = (), **kwargs: Any):
+    def __init__(self, chapters: Sequence[tuple[int, str]] = (), at: int = 0, **kwargs: Any):
         super().__init__(markup=False, compact=True, **kwargs)
         self._heads = dict(chapters)
         self._rows: list[Content] = []
-        self.at = 0
+        self.at = at
 
     def show(self, rows: Sequence[Content]) -> None:
         """Replace the rows; only those that differ are drawn anew."""

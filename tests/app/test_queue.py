@@ -1,12 +1,18 @@
 """The queue of long texts: added, made one after the other, failed, removed and brought back, kept over a restart."""
 
+from dataclasses import replace
+
 from s2mlx_app.screens.parts import PartsScreen
 from s2mlx_app.screens.queue import QueueScreen
+from s2mlx_app.speaking.part_plan import planned
 from textual.widgets import Input
 
+from s2mlx.options import Options
+
 from ..fakes.synthesizer import by_sentence
-from .conftest import running, until
+from .conftest import notices, running, until
 from .test_recording import label
+from .test_voices import state
 
 TEXT = "The first one. The second is here."
 
@@ -110,3 +116,25 @@ async def test_what_failed_says_why_and_can_be_tried_again(make_app, studio):
         await pilot.press("a")
         assert "no word to say" in label(app, "#said")
         await until(pilot, lambda: not app.jobs.running)
+
+
+async def test_what_cannot_go_on_is_shown_as_other_failures_are(make_app, studio):
+    studio.engine.fail_at = 4
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        await pilot.press("a")
+        await until(pilot, lambda: "m on F7 tries again" in label(app, "#said"))
+        assert "failed" in rows(screen)[0] and state(app) == "the fake model failed"
+        assert any(notice.severity == "error" for notice in notices(app))
+
+
+async def test_what_an_earlier_run_left_is_begun_by_m(make_app, studio):
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        app.desk.readings.add(replace(planned(TEXT, ("anna",), Options(), studio.engine, []), wanted=True))
+        app.desk.load()
+        await until(pilot, lambda: rows(screen) and "waits for m" in rows(screen)[0])
+        await pilot.press("m")
+        await until(pilot, lambda: "done" in rows(screen)[0] and not app.jobs.running)
