@@ -25,7 +25,7 @@ TRIES = 3  # seeds of a part that the model ends at once
 REPORTS = 0.2  # seconds between words of how far it is
 
 
-class Ear(Protocol):
+class PartListener(Protocol):
     """Who hears the parts while they are made."""
 
     def lead(self) -> float:
@@ -66,7 +66,7 @@ class PartMaker:
 
     # the work
 
-    def run(self, engine: LiveFirst, job: Job, ear: Ear | None = None) -> bool:
+    def run(self, engine: LiveFirst, job: Job, ear: PartListener | None = None) -> bool:
         """Until nothing is missing. False: nothing was. What somebody hears goes first, all else behind. Raises
         S2Error, OSError, JobCancelled."""
         reading, seeds = self.reading, dict[int, int]()
@@ -128,7 +128,7 @@ class PartMaker:
         missing: list[int],
         texts: list[tuple[str, int]],
         voice: Any,
-        ear: Ear | None,
+        ear: PartListener | None,
     ) -> int | None:
         """As many as come before somebody else is to be served; the part that came to nothing, if there is one."""
         parts: dict[int, _Part] = {}
