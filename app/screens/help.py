@@ -34,8 +34,8 @@ the text again with its seed.
 Long texts: what takes more than a minute and a half is spoken in parts that are kept; the bar says which is heard, \
 and after escape ^s begins with what is there. F6 lists the parts. m makes them all, unheard and at full pace, and \
 goes on while you do other things; n says one anew and puts it into the whole, ← brings back the take before; e \
-saves the whole, or a file a chapter. F7 is a queue of such texts and files. What is there is kept, whatever \
-happens.
+saves the whole, or a file a chapter, with subtitles if wanted. F7 is a queue of such texts and files. What is \
+there is kept, whatever happens.
 
 Everything is kept: the text, each utterance (^t; s there speaks it again with its seed), a take that is not yet \
 a voice. Tab goes round the panes, ^p finds every action by name, ^q quits."""

@@ -309,6 +309,8 @@ class PartsScreen(AppScreen[None]):
         heard, self._through = self.listening.hush(), False
         if self._again:
             self._again.cancel.set()
+        elif self._saver.cancel():
+            self.say("cancelled")
         elif self._awaited is not None:
             self._awaited = None
             self.say(self._advice())

@@ -115,14 +115,20 @@ class Readings:
 
     def whole(self, reading: Reading, sounds: dict[int, PartSound], first: int, end: int) -> Iterator[np.ndarray]:
         """The sound of parts [first, end) piece by piece, with the pauses between them."""
+        return (samples for _, samples in self.pieces(reading, sounds, first, end))
+
+    def pieces(
+        self, reading: Reading, sounds: dict[int, PartSound], first: int, end: int
+    ) -> Iterator[tuple[int | None, np.ndarray]]:
+        """The same, each with the number of its part; None: a pause."""
         import numpy as np
 
         pause = np.zeros(reading.rate * reading.speech_options().pause_ms // 1000, np.float32)
         for number in range(first, end):
             if (sound := sounds.get(number)) and sound.take:
-                yield self.samples(reading, sound.take)
+                yield number, self.samples(reading, sound.take)
                 if reading.parts[number].pause_after and number + 1 < end:
-                    yield pause
+                    yield None, pause
 
     def keep_voice(self, reading: Reading, voice: Any, speaker: int = 0) -> None:
         """The voice in which what follows is to be spoken. Raises OSError, VoiceError."""

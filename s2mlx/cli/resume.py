@@ -15,8 +15,8 @@ from typing import Any
 from ..errors import S2Error, UsageError, reason
 from ..files import private_folder, state_dir, write_bytes
 from ..options import KNOBS
+from ..subtitles import Cue
 from ..voices import SUFFIX, Voice
-from .subtitles import Cue
 
 _LARGEST = 64 << 20
 
