@@ -82,7 +82,7 @@ class _Cues:
 
     def of(self, pieces: Iterable[tuple[int | None, np.ndarray]]) -> Iterator[np.ndarray]:
         """The samples, as they pass by."""
-        from s2mlx.subtitles import cues_of
+        from s2mlx.listen import cues_of
 
         reading = self._reading
         for number, samples in pieces:
@@ -93,9 +93,9 @@ class _Cues:
 
     def write(self, path: Path) -> None:
         from s2mlx.files import write_bytes
-        from s2mlx.subtitles import subtitles
+        from s2mlx.listen import subtitle_file
 
-        write_bytes(path, subtitles(self._cues, path.suffix))
+        write_bytes(path, subtitle_file(self._cues, path.suffix))
 
 
 def _trimmed(pieces: Iterator[np.ndarray], reading: Reading, trim: bool) -> Iterator[np.ndarray]:

@@ -14,8 +14,8 @@ from typing import Any
 
 from ..errors import S2Error, UsageError, reason
 from ..files import private_folder, state_dir, write_bytes
+from ..listen import Cue
 from ..options import KNOBS
-from ..subtitles import Cue
 from ..voices import SUFFIX, Voice
 
 _LARGEST = 64 << 20

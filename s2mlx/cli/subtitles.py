@@ -6,8 +6,8 @@ import os
 
 import numpy as np
 
+from ..listen import Cue, cues_of, subtitle_file
 from ..results import CANCELLED, AudioChunk
-from ..subtitles import Cue, cues_of, subtitles
 from . import paths
 
 
@@ -29,4 +29,4 @@ class Subtitles:
             self._seconds += len(samples) / chunk.sample_rate
 
     def write(self) -> None:
-        paths.write_whole(self.path, subtitles(self.cues, os.path.splitext(self.path)[1].lower()))
+        paths.write_whole(self.path, subtitle_file(self.cues, os.path.splitext(self.path)[1].lower()))

@@ -16,6 +16,9 @@ from .heard import Heard as Heard
 from .heard import HeardWord as HeardWord
 from .picking import Picked as Picked
 from .picking import pick as pick
+from .subtitles import Cue as Cue
+from .subtitles import cues_of as cues_of
+from .subtitles import subtitle_file as subtitle_file
 from .transcript import doubts as doubts
 from .transcript import hear_clip as hear_clip
 from .transcript import unsure as unsure

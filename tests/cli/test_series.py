@@ -13,8 +13,8 @@ from s2mlx.cli.parts import numbered
 from s2mlx.cli.resume import Reached, RunProgress
 from s2mlx.cli.subtitles import Subtitles
 from s2mlx.errors import S2Error
+from s2mlx.listen import Cue
 from s2mlx.results import AudioChunk, Stats
-from s2mlx.subtitles import Cue
 from s2mlx.text import split_text
 from s2mlx.voices import Voice
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .audio import SHORT_FRAME, frame_levels
-from .text import estimate_seconds, has_words, split_sentences, without_speakers
+from ..audio import SHORT_FRAME, frame_levels
+from ..text import estimate_seconds, has_words, split_sentences, without_speakers
 
 _BELOW_LOUD = 35.0  # dB under the loudest moment: silence around a pass
 _REACH, _LEAST_REACH = 0.15, 0.4  # of a sentence's time, and seconds: how far off its end may be
@@ -29,7 +29,7 @@ class Cue(NamedTuple):
     text: str
 
 
-def subtitles(cues: list[Cue], ending: str) -> bytes:
+def subtitle_file(cues: list[Cue], ending: str) -> bytes:
     """The file with this ending: .srt, .vtt or .json."""
     form = {".srt": _srt, ".vtt": _vtt, ".json": _json}[ending]
     return form(cues).encode()
