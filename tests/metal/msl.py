@@ -32,7 +32,7 @@ PROGRAMS = 2  # compiled side by side by `precompile`
 SHARED = 8  # kernels of a program, about
 # macOS shows contexts to those who name a standard, and everything else to those who name Darwin.
 SYSTEM = ["-D_XOPEN_SOURCE=700", "-D_DARWIN_C_SOURCE"] if sys.platform == "darwin" else []
-FLAGS = [*SYSTEM, "-std=c++17", "-O1", "-g1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+FLAGS = [*SYSTEM, "-std=c++17", "-O0", "-g1", "-w", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 # bfloat16 travels as its bits
 NUMPY = {
@@ -73,7 +73,7 @@ class ShimError(RuntimeError):
 @cache
 def compiler() -> str | None:
     """The C++ compiler that can build the programs, or None."""
-    for name in filter(None, (os.environ.get("CXX"), "g++", "clang++")):
+    for name in filter(None, (os.environ.get("CXX"), "clang++", "g++")):
         path = shutil.which(name)
         if path is None:
             continue

@@ -30,8 +30,9 @@
 #endif
 #endif
 #if SHIM_ASAN
-#include <sanitizer/common_interface_defs.h>
+#include <sanitizer/asan_interface.h>
 #endif
+#define SHIM_UNWATCHED __attribute__((no_sanitize("address"), no_sanitize("undefined")))
 
 namespace shim {
 
@@ -51,8 +52,29 @@ struct Ids {
 
 enum State { READY, AT_SIMD, AT_BARRIER, DONE };
 
-struct Fiber {
+// Where a stack of its own goes on. Contexts can do this too, but each change between them asks the system about signals,
+// and has ASan forget what it knows of the stack: they only begin a fiber where the compiler can jump by itself.
+struct Place {
   ucontext_t context;
+#if defined(__x86_64__)
+  bool begun;
+  void* jump[5];
+#endif
+};
+
+#if defined(__x86_64__)
+__attribute__((noinline)) SHIM_UNWATCHED inline void change(Place& here, Place& there) {
+  here.begun = true;
+  if (__builtin_setjmp(here.jump)) return;
+  if (!there.begun) setcontext(&there.context);
+  __builtin_longjmp(there.jump, 1);
+}
+#else
+inline void change(Place& here, Place& there) { swapcontext(&here.context, &there.context); }
+#endif
+
+struct Fiber {
+  Place place;
   State state;
   Ids ids;
   const char* operation;  // where it waits: name and line
@@ -103,7 +125,7 @@ struct Block {
 };
 
 struct Machine {
-  ucontext_t scheduler;
+  Place scheduler;
   std::vector<Fiber> fibers;
   Fiber* current = nullptr;
   std::vector<Snapshot> snapshots;
@@ -129,24 +151,24 @@ static Machine machine;
   _exit(3);
 }
 
-inline void to_scheduler() {
+SHIM_UNWATCHED inline void to_scheduler() {
   Fiber* me = machine.current;
 #if SHIM_ASAN
   __sanitizer_start_switch_fiber(me->state == DONE ? nullptr : &me->fake_stack, machine.scheduler_stack,
                                  machine.scheduler_stack_bytes);
 #endif
-  swapcontext(&me->context, &machine.scheduler);
+  change(me->place, machine.scheduler);
 #if SHIM_ASAN
   __sanitizer_finish_switch_fiber(me->fake_stack, &machine.scheduler_stack, &machine.scheduler_stack_bytes);
 #endif
 }
 
-inline void to_fiber(Fiber& fiber) {
+SHIM_UNWATCHED inline void to_fiber(Fiber& fiber) {
   machine.current = &fiber;
 #if SHIM_ASAN
   __sanitizer_start_switch_fiber(&machine.fake_stack, fiber.stack.get(), STACK_BYTES);
 #endif
-  swapcontext(&machine.scheduler, &fiber.context);
+  change(machine.scheduler, fiber.place);
 #if SHIM_ASAN
   __sanitizer_finish_switch_fiber(machine.fake_stack, nullptr, nullptr);
 #endif
@@ -162,7 +184,24 @@ inline void fiber_main() {
   abort();
 }
 
-inline void wait(State state, const char* operation, int line, int flags = 0) {
+// Its stack is made, or left by a thread of the group before.
+inline void begin(Fiber& fiber) {
+  if (!fiber.stack) fiber.stack.reset(new char[STACK_BYTES]);
+#if SHIM_ASAN
+  __asan_unpoison_memory_region(fiber.stack.get(), STACK_BYTES);
+#endif
+#if defined(__x86_64__)
+  fiber.place.begun = false;
+#endif
+  ucontext_t& context = fiber.place.context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = fiber.stack.get();
+  context.uc_stack.ss_size = STACK_BYTES;
+  context.uc_link = nullptr;
+  makecontext(&context, fiber_main, 0);
+}
+
+SHIM_UNWATCHED inline void wait(State state, const char* operation, int line, int flags = 0) {
   machine.current->state = state;
   machine.current->operation = operation;
   machine.current->line = line;
@@ -185,7 +224,7 @@ inline void* threadgroup_memory(const void* declaration, size_t bytes) {
 }
 
 // A simdgroup meets when each of its threads waits at the same operation or has returned.
-inline bool release_simdgroup(uint index, uint threads) {
+SHIM_UNWATCHED inline bool release_simdgroup(uint index, uint threads) {
   const uint begin = index * SIMD, end = std::min(threads, begin + SIMD);
   Fiber* first = nullptr;
   for (uint i = begin; i < end; i++) {
@@ -215,7 +254,7 @@ inline bool release_simdgroup(uint index, uint threads) {
   return true;
 }
 
-inline bool release_barrier(uint threads) {
+SHIM_UNWATCHED inline bool release_barrier(uint threads) {
   uint waiting = 0, done = 0;
   for (uint i = 0; i < threads; i++) {
     waiting += machine.fibers[i].state == AT_BARRIER;
@@ -239,7 +278,7 @@ inline bool release_barrier(uint threads) {
 // SHUFFLED lets all threads go from meeting to meeting in step, in random order.
 enum Order { FORWARD, BACKWARD, SHUFFLED };
 
-inline void run_threadgroup(uint threads, Order order, std::mt19937& random) {
+SHIM_UNWATCHED inline void run_threadgroup(uint threads, Order order, std::mt19937& random) {
   const uint simdgroups = (threads + SIMD - 1) / SIMD;
   machine.snapshots.assign(simdgroups, Snapshot());
   std::vector<uint> sequence(threads);
@@ -294,7 +333,6 @@ inline void run_grid(const uint grid[3], const uint group[3], Order order, uint 
     for (uint i = 0; i < threads; i++) {
       Fiber& fiber = machine.fibers[i];
       fiber.state = READY;
-      if (!fiber.stack) fiber.stack.reset(new char[STACK_BYTES]);
       Ids& id = fiber.ids;
       id.thread_position_in_threadgroup = uint3(i % ex, i / ex % ey, i / (ex * ey));
       id.threadgroup_position_in_grid = uint3(x, y, z);
@@ -307,11 +345,7 @@ inline void run_grid(const uint grid[3], const uint group[3], Order order, uint 
       id.simdgroup_index_in_threadgroup = i / SIMD;
       id.simdgroups_per_threadgroup = (threads + SIMD - 1) / SIMD;
       id.threads_per_simdgroup = SIMD;
-      getcontext(&fiber.context);
-      fiber.context.uc_stack.ss_sp = fiber.stack.get();
-      fiber.context.uc_stack.ss_size = STACK_BYTES;
-      fiber.context.uc_link = nullptr;
-      makecontext(&fiber.context, fiber_main, 0);
+      begin(fiber);
     }
     run_threadgroup(threads, order, random);
   }

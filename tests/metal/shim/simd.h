@@ -15,7 +15,7 @@ inline void threadgroup_barrier(mem_flags flags, SHIM_LINE) {
 }
 
 template <class T>
-const shim::Snapshot& shim_meet(T value, const char* operation, int line) {
+SHIM_UNWATCHED const shim::Snapshot& shim_meet(T value, const char* operation, int line) {
   static_assert(sizeof(T) <= shim::SLOT_BYTES, "too wide for a simd operation");
   shim::Fiber& me = *shim::machine.current;
   memset(me.slot, 0, shim::SLOT_BYTES);
@@ -25,7 +25,7 @@ const shim::Snapshot& shim_meet(T value, const char* operation, int line) {
 }
 
 template <class T>
-T shim_lane(const shim::Snapshot& snapshot, uint lane) {
+SHIM_UNWATCHED T shim_lane(const shim::Snapshot& snapshot, uint lane) {
   if (!(snapshot.active >> lane & 1)) shim::fail("a simd operation reads a lane that has returned");
   T value;
   memcpy(&value, snapshot.slot[lane], sizeof(T));
@@ -38,7 +38,7 @@ inline void simdgroup_barrier(mem_flags, SHIM_LINE) { shim_meet(0, "simdgroup_ba
 
 // In the order of a butterfly, as hardware does; lanes that have returned take no part.
 template <class T, class F>
-T shim_reduce(T value, const char* operation, int line, F combine) {
+SHIM_UNWATCHED T shim_reduce(T value, const char* operation, int line, F combine) {
   const shim::Snapshot& snapshot = shim_meet(value, operation, line);
   T v[shim::SIMD];
   bool active[shim::SIMD];
