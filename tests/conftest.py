@@ -1,5 +1,6 @@
 """What all tests need of their process, and the tokenizers that several rooms use."""
 
+import gc
 import os
 import signal
 import tempfile
@@ -20,6 +21,14 @@ def pytest_configure(config):
     choose_device(os.environ.get("S2MLX_TEST_DEVICE", "cpu"))
     config.own_cache = tempfile.TemporaryDirectory(prefix="s2mlx-tests-")  # nothing is kept in the developer's
     os.environ["XDG_CACHE_HOME"] = config.own_cache.name
+
+
+def pytest_collection_finish(session):
+    """What is there by now stays: looking through it for garbage, again and again, took the app's tests an eighth of
+    their time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_unconfigure(config):
