@@ -37,7 +37,8 @@ class LiveFirst:
         self.engine = engine
         self._lock = threading.Condition()
         self._live = 0  # what somebody waits for
-        self._quiet = 0.0  # since when, on the monotonic clock, that is 0
+        self._growing: list[Callable[[], bool]] = []  # of texts that are being written: is sound owed to somebody?
+        self._quiet = 0.0  # since when, on the monotonic clock, nobody waits
         self._behind: threading.Event | None = None  # set to have what is made behind step aside
         self.stepped_aside = False  # that did, the last time
 
@@ -47,6 +48,25 @@ class LiveFirst:
     def stream(self, text: str | SpeechInput, **how: Any) -> Iterator[AudioChunk]:
         with self._going_first():
             yield from _closed(self.engine.stream(text, **how))
+
+    def stream_growing(self, text: SpeechInput, owed: Callable[[], bool], **how: Any) -> Iterator[AudioChunk]:
+        """`stream` of a text that is being written, which goes first only while sound is `owed()`: nobody waits while
+        nothing is written."""
+        with self._lock:
+            self._growing.append(owed)
+        try:
+            yield from _closed(self.engine.stream(text, **how))
+        finally:
+            with self._lock:
+                self._growing.remove(owed)
+                self._quiet = time.monotonic()
+                self._lock.notify_all()
+
+    def look(self) -> None:
+        """More of such a text was written: what is made behind steps aside if sound is owed now."""
+        with self._lock:
+            if self._behind and self._somebody_waits():
+                self._behind.set()
 
     def stream_each(self, texts: Sequence[tuple[str, int]], **how: Any) -> Iterator[tuple[int, AudioChunk]]:
         with self._going_first():
@@ -82,15 +102,21 @@ class LiveFirst:
         told = False
         with self._lock:
             while not cancel.is_set():
+                waited_for = self._somebody_waits()
+                if waited_for:
+                    self._quiet = time.monotonic()
                 rest = self._quiet + REST - time.monotonic() if told else 0.0
-                if not self._live and rest <= 0:
+                if not waited_for and rest <= 0:
                     self._behind = aside
                     return True
                 if not told:
                     told = True
                     waits()
-                self._lock.wait(0.1 if self._live else min(0.1, rest))
+                self._lock.wait(0.1 if waited_for else min(0.1, rest))
         return False
+
+    def _somebody_waits(self) -> bool:
+        return self._live > 0 or any(owed() for owed in self._growing)
 
     @contextmanager
     def _going_first(self) -> Iterator[None]:

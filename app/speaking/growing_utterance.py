@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +10,7 @@ from textual.message import Message
 
 from s2mlx.results import CANCELLED, AudioChunk
 
+from ..engine.live_first import LiveFirst
 from ..engine.protocols import SoundOutput, SpeechEngine, Studio
 from ..jobs import Job
 from .live_utterance import LiveUtterance
@@ -26,7 +27,7 @@ class GrowingUtterance(LiveUtterance):
     def __init__(
         self,
         studio: Studio,
-        engine: SpeechEngine,
+        engine: LiveFirst,
         script: Script,
         load_voice: Callable[[str, SpeechEngine, Job], Any],
         open_output: Callable[[], SoundOutput],
@@ -35,7 +36,7 @@ class GrowingUtterance(LiveUtterance):
         from s2mlx import SpeechInput
 
         super().__init__(studio, engine, replace(script, text=""), load_voice, open_output, post)
-        self._input = SpeechInput()
+        self._first, self._input = engine, SpeechInput()
         self._written: list[str] = []
         self._part = -1
         self.spoken = 0  # characters, to the end of the last pass that is complete
@@ -80,6 +81,7 @@ class GrowingUtterance(LiveUtterance):
         self._written.append(words)
         if now:
             self._input.flush()
+        self._first.look()
 
     def finish(self) -> None:
         """No more will come. Does nothing twice."""
@@ -88,6 +90,9 @@ class GrowingUtterance(LiveUtterance):
     def _begin(self) -> SpeechInput:
         self.follower = SentenceFollower("", [], self._estimate)
         return self._input
+
+    def _stream(self, text: Any, **how: Any) -> Iterator[AudioChunk]:
+        return self._first.stream_growing(text, lambda: self.ahead > 0, **how)
 
     def _arrived(self, chunk: AudioChunk) -> None:
         if chunk.part != self._part:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -105,7 +105,7 @@ class LiveUtterance(Audible):
         audio.when = time.strftime("%Y-%m-%dT%H:%M:%S")
         voice = [self._load_voice(name, self.engine, job) for name in self.script.names] or None
         self._try(self._open)
-        stream = self.engine.stream(text, voice=voice, options=self.script.options, cancel=job.cancel, lead=self._lead)
+        stream = self._stream(text, voice=voice, options=self.script.options, cancel=job.cancel, lead=self._lead)
         try:
             for chunk in stream:
                 self._take(chunk)
@@ -117,6 +117,10 @@ class LiveUtterance(Audible):
                 close()
         audio.finish_reason = CANCELLED if job.cancel.is_set() else worst(self._reasons)
         return audio
+
+    def _stream(self, text: Any, **how: Any) -> Iterator[AudioChunk]:
+        """What the engine makes of what `_begin` gave."""
+        return self.engine.stream(text, **how)
 
     def _take(self, chunk: AudioChunk) -> None:
         """More sound: kept, played and told."""

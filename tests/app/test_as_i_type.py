@@ -94,6 +94,21 @@ async def test_edits_in_what_was_spoken_are_told_of_once(make_app, studio):
         assert app.main.editor.text == "xyOne boat. Two boats. A"
 
 
+async def test_a_long_text_is_made_while_nobody_writes(make_app, studio):
+    app = make_app(text="")
+    async with running(app) as pilot:
+        await pilot.press("f12")
+        await typed(pilot, "One boat. ")
+        await until(pilot, lambda: spoken(studio) == ["One boat."])
+        live = app.main.speech.audible
+        await pilot.press("f7")
+        await until(pilot, lambda: app.screen is not app.main)
+        await pilot.press("a")
+        await until(pilot, lambda: app.desk.queue and app.desk.is_made(app.desk.queue[0]))
+        assert live.takes_more  # and would speak what is typed
+        await pilot.press("escape", "escape")
+
+
 async def test_escape_ends_the_sound_and_the_switch(make_app, studio):
     app = make_app(text="")
     async with running(app) as pilot:

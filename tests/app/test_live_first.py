@@ -72,6 +72,29 @@ def test_what_comes_in_the_rest_before_it_goes_on_is_served_first(monkeypatch):
     assert held.began == ["first", "second", "behind"]
 
 
+def test_a_text_that_is_being_written_goes_first_only_while_sound_is_owed(monkeypatch):
+    monkeypatch.setattr(live_first, "REST", 0.01)
+    held, owed = Held(), [False]
+    engine = LiveFirst(held)
+    held.go.set()
+    writing = engine.stream_growing("written", lambda: owed[0])
+    next(writing)
+    chunks = behind(engine)
+    next(chunks)  # nobody waits
+    engine.look()
+    next(chunks)
+    owed[0] = True
+    engine.look()
+    assert list(chunks) == [] and engine.stepped_aside
+    cancel, waiting = threading.Event(), threading.Event()
+    making = run(lambda: list(behind(engine, cancel, waiting.set)))
+    assert waiting.wait(10) and held.began == ["written", "behind"]
+    owed[0] = False  # it was spoken
+    making.join(10)
+    assert held.began == ["written", "behind", "behind"]
+    writing.close()
+
+
 def test_nothing_comes_between_the_look_and_the_beginning():
     """What begins right after it was seen that nobody waits still has it step aside."""
     held = Held()
