@@ -15,7 +15,7 @@ from s2mlx.results import LENGTH
 from .. import figures
 from ..jobs import Job
 from ..speaking.reading_desk import ReadingDesk, Sounds
-from ..state.reading import PartTake, Reading
+from ..state.reading import PartSound, PartTake, Reading
 from ..widgets.key_line import KeyLine
 from ..widgets.part_table import PartTable, part_row
 from ..widgets.progress_line import ProgressLine
@@ -59,6 +59,7 @@ class PartsScreen(AppScreen[None]):
         self._again_number = -1
         self._words = [" ".join(reading.words(number).split())[:600] for number in range(len(reading.parts))]
         self._drawn: PartTake | None = None  # whose wave is shown
+        self._looks: list[tuple[PartSound | None, str]] = []  # of the rows that are shown
 
     @property
     def desk(self) -> ReadingDesk:
@@ -105,8 +106,8 @@ class PartsScreen(AppScreen[None]):
     # what is shown
 
     def _changed(self) -> None:
-        reading = self.reading = self.desk.now(self.reading)
-        self.table.show([self._row(number) for number in range(len(reading.parts))])
+        self.reading = self.desk.now(self.reading)
+        self._show_rows()
         self._show_progress()
         self._show_part()
         if self._awaited is not None and self._awaited in self.sounds:
@@ -115,14 +116,29 @@ class PartsScreen(AppScreen[None]):
             self._listen()
         self.refresh_bindings()
 
-    def _row(self, number: int) -> Content:
-        sound, words = self.sounds.get(number), self._words[number][:200]
-        maker = self.desk.maker_of(self.reading)
-        if self._again and number == self._again_number:
+    def _show_rows(self) -> None:
+        """Those that look otherwise than they did: a book has thousands, and a key waits meanwhile."""
+        maker, sounds = self.desk.maker_of(self.reading), self.sounds
+        again = self._again_number if self._again else None
+        looks = [(sounds.get(number), "") for number in range(len(self.reading.parts))]
+        if maker and maker.part is not None and looks[maker.part][0] is None:
+            looks[maker.part] = None, "made"
+        if again is not None:
+            looks[again] = sounds.get(again), "again"
+        if not self._looks:
+            self.table.show([self._row(number, *look) for number, look in enumerate(looks)])
+        for number, (before, now) in enumerate(zip(self._looks, looks)):
+            if before[0] is not now[0] or before[1] != now[1]:
+                self.table.change(number, self._row(number, *now))
+        self._looks = looks
+
+    def _row(self, number: int, sound: PartSound | None, doing: str) -> Content:
+        words = self._words[number][:200]
+        if doing == "again":
             sign, style = "◌", "$speaking"
         elif sound and sound.take:
             sign, style = ("!", "$failed") if sound.take.reason == LENGTH else ("✓", "$done")
-        elif maker and maker.part == number:
+        elif doing == "made":
             sign, style = "▶", "$speaking"
         else:
             sign, style = "·", "$faint"

@@ -173,6 +173,7 @@ class ReadingDesk:
 
         def done(sound: PartSound) -> None:
             self._has(reading, number, sound)
+            self._changed()
             then("")
 
         def failed(error: BaseException) -> None:
@@ -187,6 +188,7 @@ class ReadingDesk:
             return False
         sound = replace(sound, at=(sound.at + by) % len(sound.takes))
         self._has(reading, number, sound)
+        self._changed()
 
         def work(job: Job) -> None:
             with self._writing:  # the latest choice, whichever thread comes last
@@ -263,11 +265,9 @@ class ReadingDesk:
         if reading.id not in self.sounds and reading.id not in self._late:
             self._late[reading.id] = {}
             self.look_into(reading, lambda: None)
-        for number, sound in maker.news():
-            self._has(reading, number, sound)
+        self._take_news(reading, maker)
         if self.is_made(reading) and (now := self.now(reading)).wanted and not self.is_making(reading):
             self._change(replace(now, wanted=False, trouble=""))
-        self._changed()
         self._next()
 
     # the work
@@ -292,9 +292,7 @@ class ReadingDesk:
             return self.finished(reading, sounds, job) if made else "", sounds
 
         def progressed(share: float | None, note: str) -> None:
-            for number, sound in maker.news():
-                self._has(reading, number, sound)
-            self._changed()
+            self._take_news(reading, maker)
 
         def done(found: tuple[str, Sounds]) -> None:
             said, sounds = found
@@ -322,13 +320,17 @@ class ReadingDesk:
         self.sounds[reading.id] = sounds | self._late.pop(reading.id, {})
         self.made[reading.id] = len(self.sounds[reading.id])
 
+    def _take_news(self, reading: Reading, maker: PartMaker) -> None:
+        for number, sound in maker.news():
+            self._has(reading, number, sound)
+        self._changed()
+
     def _has(self, reading: Reading, number: int, sound: PartSound) -> None:
         if (known := self.sounds.get(reading.id)) is None:
             self._late.setdefault(reading.id, {})[number] = sound
         else:
             known[number] = sound
             self.made[reading.id] = len(known)
-        self._changed()
 
     def _change(self, *readings: Reading) -> None:
         changed = {one.id: one for one in readings}

@@ -31,30 +31,27 @@ class PartTable(OptionList):
     def __init__(self, chapters: Sequence[tuple[int, str]] = (), at: int = 0, **kwargs: Any):
         super().__init__(markup=False, compact=True, **kwargs)
         self._heads = dict(chapters)
-        self._rows: list[Content] = []
+        self._rows = 0
         self.at = at
 
     def show(self, rows: Sequence[Content]) -> None:
-        """Replace the rows; only those that differ are drawn anew."""
-        if len(rows) != len(self._rows):
-            self.clear_options()
-            options = []
-            for number, row in enumerate(rows):
-                if head := self._heads.get(number):
-                    options.append(Option(Content.styled(f"§ {head}", "bold $primary"), disabled=True))
-                options.append(Option(row, id=str(number)))
-            self.add_options(options)
-            self._rows = list(rows)
-            self.take(min(self.at, len(rows) - 1))
-            return
-        for number, (old, new) in enumerate(zip(self._rows, rows)):
-            if old != new:
-                self._rows[number] = new
-                self.replace_option_prompt(str(number), new)
+        """All rows, for the first time."""
+        options = []
+        for number, row in enumerate(rows):
+            if head := self._heads.get(number):
+                options.append(Option(Content.styled(f"§ {head}", "bold $primary"), disabled=True))
+            options.append(Option(row, id=str(number)))
+        self.add_options(options)
+        self._rows = len(rows)
+        self.take(min(self.at, len(rows) - 1))
+
+    def change(self, number: int, row: Content) -> None:
+        """Another row for part `number`."""
+        self.replace_option_prompt(str(number), row)
 
     def take(self, number: int) -> None:
         """Part `number` into the hand."""
-        if 0 <= number < len(self._rows):
+        if 0 <= number < self._rows:
             self.at = number
             self.highlighted = self.get_option_index(str(number))
             self.scroll_to_highlight()

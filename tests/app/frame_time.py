@@ -1,4 +1,5 @@
-"""How fast the app answers while a stream plays: `python -m tests.app.frame_time [seconds]` prints figures as JSON.
+"""How fast the app answers while a stream plays: `python -m tests.app.frame_time [seconds]` prints figures as
+JSON; with `--parts N` while N parts of a long text are listed and four of them come each second.
 
 The app runs on a fake engine that speaks in real time, with its real terminal driver in a pseudo-terminal of 120 x 40
 whose output is read and dropped.
@@ -11,13 +12,13 @@ whose output is read and dropped.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import fcntl
 import json
 import os
 import pty
 import struct
-import sys
 import tempfile
 import termios
 import threading
@@ -27,12 +28,12 @@ from pathlib import Path
 FRAME = 2048 / 44100
 
 
-def measure(seconds: float, size: tuple[int, int] = (120, 40)) -> dict:
+def measure(seconds: float, parts: int = 0, size: tuple[int, int] = (120, 40)) -> dict:
     """Run the app in a child and return its figures."""
     with tempfile.TemporaryDirectory() as folder:
         child, terminal = pty.fork()
         if child == 0:
-            _child(Path(folder), seconds)
+            _child(Path(folder), seconds, parts)
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
         count = 0
         while True:
@@ -49,18 +50,23 @@ def measure(seconds: float, size: tuple[int, int] = (120, 40)) -> dict:
         return figures | {"terminal_kB_per_s": round(count / 1000 / figures["seconds"], 1)}
 
 
-def _child(folder: Path, seconds: float) -> None:
+def _child(folder: Path, seconds: float, parts: int) -> None:
     os.environ["TERM"] = "xterm-256color"
     from s2mlx_app.app import S2App
     from textual import events
 
     from tests.app.fakes import FakeStudio, a_voice, an_engine
-    from tests.fakes.synthesizer import in_halves
+    from tests.fakes.synthesizer import by_sentence, in_halves
 
-    studio = FakeStudio(folder, an_engine(frames=int(seconds / FRAME), passes=in_halves, per_chunk=1, delay=FRAME / 2))
+    engine = an_engine(frames=int(seconds / FRAME), passes=in_halves, per_chunk=1, delay=FRAME / 2)
+    text = "The harbour was quiet. Nobody had heard the boat come in.\n" * 8
+    if parts:
+        engine = an_engine(frames=4, passes=by_sentence, delay=0.25)
+        text = " ".join(f"Sentence {n} of a long book is here." for n in range(parts))
+    studio = FakeStudio(folder, engine)
     studio.loudspeakers.speed = 1.0
     studio.library.add("anna", a_voice("anna"))
-    app = S2App(studio, folder, folder, text="The harbour was quiet. Nobody had heard the boat come in.\n" * 8)
+    app = S2App(studio, folder, folder, text=text)
     keys, cpus, lags, steps, shares = [], [], [], [], {}
     run_step = asyncio.Handle._run
 
@@ -77,6 +83,15 @@ def _child(folder: Path, seconds: float) -> None:
         assert len(area.text) == before + 1
         return time.perf_counter() - begin, time.thread_time() - cpu
 
+    async def move(table) -> tuple[float, float]:
+        drawn, begin, cpu, before = asyncio.Event(), time.perf_counter(), time.thread_time(), table.highlighted
+        app.post_message(events.Key("down", None))
+        while table.highlighted == before:
+            await asyncio.sleep(0)
+        app.screen.call_after_refresh(drawn.set)
+        await drawn.wait()
+        return time.perf_counter() - begin, time.thread_time() - cpu
+
     async def lag() -> None:
         while True:
             due = time.perf_counter() + 0.005
@@ -90,7 +105,13 @@ def _child(folder: Path, seconds: float) -> None:
         begin, cpu = time.perf_counter(), time.process_time()
         await asyncio.sleep(1.0)
         shares["idle_share"] = (time.process_time() - cpu) / (time.perf_counter() - begin)
-        app.main.action_speak()
+        if parts:
+            app.main.action_parts()
+            while app.screen is app.main or not app.screen.table.option_count:
+                await asyncio.sleep(0.05)
+            app.screen.action_make()
+        else:
+            app.main.action_speak()
         await asyncio.sleep(0.5)
         begin, cpu = time.perf_counter(), time.process_time()
         await asyncio.sleep(seconds / 3)
@@ -100,7 +121,7 @@ def _child(folder: Path, seconds: float) -> None:
             asyncio.Handle._run = timed_step if timed else run_step
             end = time.perf_counter() + seconds / 3
             while time.perf_counter() < end:
-                drawn = await key(app.main.editor.area)
+                drawn = await (move(app.screen.table) if parts else key(app.main.editor.area))
                 if not timed:
                     keys.append(drawn[0])
                     cpus.append(drawn[1])
@@ -131,4 +152,7 @@ def _child(folder: Path, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(float(sys.argv[1]) if len(sys.argv) > 1 else 10.0), indent=1))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("seconds", type=float, nargs="?", default=10.0)
+    parser.add_argument("--parts", type=int, default=0)
+    print(json.dumps(measure(**vars(parser.parse_args())), indent=1))

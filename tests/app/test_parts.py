@@ -258,3 +258,19 @@ async def test_what_is_asked_for_comes_before_what_an_earlier_run_left(make_app,
     async with running(app) as pilot:
         await made(app, pilot)
         assert [batch[0][0] for batch in engine.batches] == ["Another one.", "The first one."]
+
+
+async def test_only_rows_that_changed_are_built(make_app, studio, monkeypatch):
+    parted(studio)
+    built, row = [], PartsScreen._row
+    monkeypatch.setattr(
+        PartsScreen, "_row", lambda screen, number, *look: built.append(number) or row(screen, number, *look)
+    )
+    app = make_app(text=" ".join(f"Sentence {number} is here." for number in range(300)), cast=("anna",))
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        assert sorted(set(built)) == list(range(300))
+        built.clear()
+        await pilot.press("down", "n")
+        await until(pilot, lambda: "is in the whole" in label(app, "#said") and not app.jobs.running)
+        assert set(built) == {1} and "✓" in rows(screen)[1]
