@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 import s2mlx
+import s2mlx.weights.catalog  # it takes `assets_dir` by its name: before a test has that changed
 from s2mlx.cli.main import main
 
 from ..fakes import FakeSynthesizer, Loudspeakers
