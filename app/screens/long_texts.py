@@ -57,9 +57,11 @@ def make_desk(app: S2App, folder: Path) -> ReadingDesk:
         from .parts import PartsScreen
         from .queue import QueueScreen
 
-        app.complain(error, way_on)
         if isinstance(screen := app.screen, (PartsScreen, QueueScreen)):
-            screen.say(way_on)  # its bar or row says why
+            screen.say(f"{app.explain(error)}. {way_on}")
+            app.main.say(app.explain(error), "failed")
+        else:
+            app.complain(error, way_on)
 
     readings = Readings(folder, app.studio.write_audio, app.studio.read_audio)
     desk = ReadingDesk(readings, app.studio, app.jobs, app.loader, app.voices, finished, tell, complain, app.explain)

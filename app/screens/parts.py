@@ -25,6 +25,8 @@ from .base import HELP_KEYS, AppScreen
 from .listening import Listening
 from .part_saver import PartSaver
 
+MAKING = "made in the background, also when you leave this screen; m stops, space listens"
+
 
 class PartsScreen(AppScreen[None]):
     """What is made goes on when the screen is left."""
@@ -86,8 +88,7 @@ class PartsScreen(AppScreen[None]):
         self.desk.watchers.append(self._changed)
         self.desk.look_into(self.reading, self._changed)
         self.table.focus()
-        if not self.desk.is_making(self.reading):
-            self.say(self._advice())
+        self.say(self._advice())
 
     def on_unmount(self) -> None:
         self.desk.watchers.remove(self._changed)
@@ -101,6 +102,8 @@ class PartsScreen(AppScreen[None]):
     def _advice(self) -> str:
         if self.desk.is_made(self.reading):
             return "all of it is there: e exports it, l listens on from here, n says a part anew"
+        if self.desk.is_going(self.reading):
+            return MAKING
         return "m makes what is missing, at full pace and unheard; space makes and hears the one here"
 
     # what is shown
@@ -159,9 +162,9 @@ class PartsScreen(AppScreen[None]):
         if maker is None:
             state = "waits for its turn" if desk.is_going(reading) else reading.trouble or "stopped"
         elif maker.waits:
-            state = "steps aside for what you listen to"
+            state = "steps aside for what you asked for"
         else:
-            state = "-" if found.left is None else f"{figures.clock(found.left)} left"
+            state = "making" if found.left is None else f"{figures.clock(found.left)} left"
         self.bar.show(share, f"{state} · {words}", "$speaking" if maker else "$paused")
 
     def _show_part(self) -> None:
@@ -264,7 +267,7 @@ class PartsScreen(AppScreen[None]):
             self.say("stopped: what is there stays; m goes on")
         else:
             self.desk.make(self.reading)
-            self.say("made in the background, also when you leave this screen; m stops")
+            self.say(MAKING)
 
     def action_listen(self) -> None:
         self._through = False
@@ -303,8 +306,12 @@ class PartsScreen(AppScreen[None]):
             if self.table.at == number and not trouble:
                 self._listen()
 
-        self.say(f"saying part {number + 1} with seed {seed}  (esc stops)")
-        self._again = self.desk.again(self.reading, number, seed, then)
+        def told(how_far: str = "") -> None:
+            if self.is_attached and self._again:
+                self.say(f"saying part {number + 1} with seed {seed}{how_far and ': '}{how_far}  (esc stops)")
+
+        self._again = self.desk.again(self.reading, number, seed, told, then)
+        told()
         self._changed()
 
     def action_take(self, by: int) -> None:

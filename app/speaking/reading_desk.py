@@ -22,6 +22,7 @@ from .reading_estimate import Estimate, Lengths
 from .spoken_audio import Script
 
 Sounds = dict[int, PartSound]
+Told = Callable[[str], None]
 
 
 class ReadingDesk:
@@ -36,7 +37,7 @@ class ReadingDesk:
         loader: EngineLoader,
         voices: VoiceShelf,
         finished: Callable[[Reading, Sounds, Job], str],
-        tell: Callable[[str], None],
+        tell: Told,
         complain: Callable[[BaseException, str], None],
         explain: Callable[[BaseException], str],
     ):
@@ -164,8 +165,8 @@ class ReadingDesk:
             if job := self._job_of(reading):
                 job.cancel.set()
 
-    def again(self, reading: Reading, number: int, seed: int, then: Callable[[str], None]) -> Job:
-        """One part once more, before all that waits; `then(trouble)`."""
+    def again(self, reading: Reading, number: int, seed: int, told: Told, then: Told) -> Job:
+        """One part once more, before all that waits; `told(how far)` meanwhile, `then(trouble)`."""
 
         def work(job: Job) -> PartSound:
             maker = PartMaker(reading, self.readings, self._voices, self._studio)
@@ -179,7 +180,7 @@ class ReadingDesk:
         def failed(error: BaseException) -> None:
             then("stopped: what was there stays" if isinstance(error, JobCancelled) else self._explain(error))
 
-        return self._jobs.start("part", work, done=done, failed=failed)
+        return self._jobs.start("part", work, done=done, failed=failed, progressed=lambda share, note: told(note))
 
     def choose(self, reading: Reading, number: int, by: int) -> bool:
         """Another take of a part into the whole, `by` takes on. False: there is none."""
@@ -286,13 +287,12 @@ class ReadingDesk:
         maker = self.maker = PartMaker(reading, self.readings, self._voices, self._studio)
         self.look_into(reading, self._changed)
 
+        look = lambda share, note: self._take_news(reading, maker)
+
         def work(job: Job) -> tuple[str, Sounds]:
             made = maker.run(self._loader.wait(job), job)
             sounds = self.readings.sounds(reading)  # another window may have made some
             return self.finished(reading, sounds, job) if made else "", sounds
-
-        def progressed(share: float | None, note: str) -> None:
-            self._take_news(reading, maker)
 
         def done(found: tuple[str, Sounds]) -> None:
             said, sounds = found
@@ -300,20 +300,20 @@ class ReadingDesk:
             ended(None, said)
 
         def ended(error: BaseException | None, said: str = "") -> None:
-            progressed(None, "")
+            self._take_news(reading, maker)
             self.current = self.maker = self._job = None
             now = self.now(reading)
             if isinstance(error, JobCancelled):
                 self._changed()
             elif error is not None:
                 self._change(replace(now, wanted=False, trouble=self._explain(error)))
-                self._complain(error, f"“{reading.title}” stopped there, and what is made stays: m on F7 tries again.")
+                self._complain(error, "What is made stays: m tries again, on F7.")
             else:
                 self._change(replace(now, wanted=False, trouble=""))
                 self._tell(said or f"“{reading.title}”: all of it is made")
             self._next()
 
-        self._job = self._jobs.start("reading", work, done=done, failed=ended, progressed=progressed)
+        self._job = self._jobs.start("reading", work, done=done, failed=ended, progressed=look)
         self._changed()
 
     def _found(self, reading: Reading, sounds: Sounds) -> None:
