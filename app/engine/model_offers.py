@@ -39,7 +39,7 @@ def offers() -> list[ModelOffer]:
             path = None
         if name == DEMO:
             size = path.stat().st_size if path else 0
-            found.append(ModelOffer(name, path, size, size, "Apache-2.0"))
+            found.append(ModelOffer(name, path, size, _needed(path, size) if path else 0, "Apache-2.0"))
         elif path or name in sizes:
             found.append(ModelOffer(name, path, *sizes.get(name, (0, 0)), licence=LICENCE))
     known = set(KNOWN.values())
@@ -65,5 +65,18 @@ def _others() -> Iterator[tuple[tuple[str, str], ModelOffer]]:
         for file in sorted(newest.files, key=lambda file: file.file_name):
             name = file.file_path.relative_to(newest.snapshot_path).as_posix()
             if name.endswith(".gguf") and str(parts_of(name)[0]) == name:
-                offer = ModelOffer(f"{repository.repo_id}:{name}", file.file_path, file.size_on_disk, file.size_on_disk)
+                size, path = file.size_on_disk, file.file_path
+                offer = ModelOffer(f"{repository.repo_id}:{name}", path, size, _needed(path, size))
                 yield (repository.repo_id, name), offer
+
+
+def _needed(path: Path, size: int) -> int:
+    """Bytes of memory by what a file says of itself; one that says nothing needs its `size` at least."""
+    from s2mlx.errors import S2Error
+    from s2mlx.weights import describe, open_checkpoint
+
+    try:
+        with open_checkpoint(path) as checkpoint:
+            return describe(checkpoint)["memory"]["needed"]
+    except (S2Error, OSError):
+        return size

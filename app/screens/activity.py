@@ -8,7 +8,7 @@ from typing import assert_never
 
 from s2mlx.text import visible
 
-from ..widgets.status_line import Mood, slow_advice
+from ..widgets.status_line import Mood
 
 GO_ON = "  esc cancels"
 
@@ -58,10 +58,13 @@ class PassNumber:
 
 @dataclass(frozen=True)
 class Speaking:
-    """`slow`: the pace, where it is slower than real time."""
+    """`slow`: the pace, where it is slower than real time; `held`: nothing is heard yet for that reason; `smallest`:
+    there is no smaller model."""
 
     part: PassNumber = PassNumber()
     slow: float | None = None
+    held: bool = False
+    smallest: bool = False
 
 
 @dataclass(frozen=True)
@@ -104,19 +107,21 @@ def words(activity: Activity) -> str:
     """The activity as the status line says it."""
     match activity:
         case Idle(demo):
-            return "ready, with the small demo model: ^g chooses another" if demo else "ready"
+            return "ready, with the small demo model: F8 chooses another" if demo else "ready"
         case Loading(model, fraction, then_speaks):
             share = "" if fraction is None else f" {fraction:.0%}"
             then = "speaks as soon as it is loaded" if then_speaks else "esc cancels"
             return f"loading {visible(model) if model else 'the model'}{share}: {then}"
         case LoadFailed(why):
-            return f"no model, ^g chooses another: {why}"
+            return f"no model (F8 chooses another, ^g has settings): {why}"
         case Working(what):
             return what + GO_ON
         case Starting(what):
             return what + GO_ON if what else "speaking: waiting for the first sound"
-        case Speaking(part, slow):
-            return f"speaking{_part(part)}" + (f": {slow_advice(slow)}" if slow else "")
+        case Speaking(part, slow, held, smallest):
+            begin = "collecting sound first" if held else "speaking"
+            advice = "" if held or smallest else ", a smaller model helps"
+            return f"{begin}{_part(part)}" + (f": slower than real time ({slow:.1f}x){advice}" if slow else "")
         case MakingUnheard(why, part):
             return f"making it, unheard{_part(part)} (^o saves it): {why}"
         case Replaying(clip_of):
@@ -134,6 +139,8 @@ def words(activity: Activity) -> str:
 def mood(activity: Activity) -> Mood:
     """The colour that the activity has on the screen."""
     match activity:
+        case Speaking(held=True):
+            return "working"
         case Speaking() | Replaying():
             return "speaking"
         case Paused():

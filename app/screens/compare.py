@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -103,7 +104,7 @@ class CompareScreen(AppScreen[int | None]):
         script = Script(self.text, (name,) if name else (), options)
 
         def work(job: Job) -> MadeSide:
-            audio = SpokenAudio(script, engine.sample_rate)
+            audio = SpokenAudio(script, engine.sample_rate, when=time.strftime("%Y-%m-%dT%H:%M:%S"))
             voice = [app.voices.load(name, engine, job)] if name else None
             for chunk in engine.stream(self.text, voice=voice, options=options, cancel=job.cancel, lead=lambda: AMPLE):
                 audio.add(chunk)
@@ -169,9 +170,10 @@ class CompareScreen(AppScreen[int | None]):
     # what the user asks for
 
     def check_action(self, action: str, parameters: tuple) -> bool | None:
+        """None, which is shown in grey, until there is something to hear."""
         if action == "change":
-            return all(self.made)
-        return self.made[self.at] is not None if action in ("listen", "choose") else True
+            return all(self.made) or None
+        return self.made[self.at] is not None or None if action in ("listen", "choose") else True
 
     def action_change(self) -> None:
         share = self._share

@@ -11,7 +11,10 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Button, Input, Label
 
+from ..widgets.key_line import KeyLine
 from ..widgets.marked_checkbox import MarkedCheckbox
+
+MANY = 3  # fields: more of them stand closer, so that a small terminal has all
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class Form(ModalScreen[dict | None]):
         self._about = about
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog"):
+        with Vertical(classes="dialog -many" if len(self._fields) > MANY else "dialog"):
             yield Label(self._title, classes="title", markup=False)
             if self._about:
                 yield Label(self._about, classes="meaning", markup=False)
@@ -58,6 +61,7 @@ class Form(ModalScreen[dict | None]):
             with Horizontal(classes="buttons"):
                 yield Button(self._accept, id="accept", variant="primary", compact=True)
                 yield Button("Cancel", id="cancel", compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         """In a small terminal the fields scroll: from the first one on."""
@@ -98,7 +102,7 @@ class Question(ModalScreen[str | None]):
 
     BINDINGS = [
         Binding("escape", "leave", "Not now"),
-        Binding("left,up", "app.focus_previous", show=False),
+        Binding("left,up", "app.focus_previous", "Another", key_display="←/→"),
         Binding("right,down", "app.focus_next", show=False),
     ]
 
@@ -112,6 +116,7 @@ class Question(ModalScreen[str | None]):
             with Horizontal(classes="buttons"):
                 for number, (what, label) in enumerate(self._answers):
                     yield Button(label, id=f"answer-{what}", variant="default" if number else "primary", compact=True)
+        yield KeyLine()
 
     def action_leave(self) -> None:
         self.dismiss(None)

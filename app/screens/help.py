@@ -12,8 +12,8 @@ from textual.widgets import Static
 from ..widgets.key_line import KeyLine
 
 WORDS = """\
-Type a text, choose a voice on the left, press ^s. The sound plays while it is made; escape stops it. ^j speaks what \
-is selected, or the paragraph; F10 from the cursor's sentence on.
+Type a text, choose a voice on the left, press ^s, which is ctrl and s. The sound plays while it is made; escape stops \
+it. ^j speaks what is selected, or the paragraph; F10 from the cursor's sentence on.
 
 F12 speaks while you type: each sentence when it is finished, what you add at the end first of all; what was spoken \
 already is not spoken again when you edit it. F12 or escape ends that.
@@ -44,6 +44,10 @@ a voice. Tab goes round the panes, ^p finds every action by name, ^q quits."""
 HEADS = {"this screen": "Keys of this screen", "everywhere": "Everywhere"}
 
 
+class HelpPages(VerticalScroll):
+    BINDINGS = [Binding("up", "scroll_up", "Scroll", key_display="↑/↓")]
+
+
 class HelpScreen(ModalScreen[None]):
     BINDINGS = [Binding("escape,f1,question_mark,q", "app.pop_screen", "Close")]
 
@@ -53,7 +57,7 @@ class HelpScreen(ModalScreen[None]):
         self._groups = groups
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="dialog", id="help"):
+        with HelpPages(classes="dialog", id="help"):
             for where, _, bindings in self._groups:
                 yield Static(HEADS.get(where, f"In {where}"), classes="group", markup=False)
                 keys = [(key.key_display or self.app.get_key_display(key), key.description) for key in bindings]

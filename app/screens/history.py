@@ -22,6 +22,8 @@ from .base import HELP_KEYS, AppScreen
 from .history_cleaning import CleanUp
 from .sound_saver import SoundSaver, SoundToSave
 
+WIDE = 110  # columns: names of voices have more room
+
 
 class HistoryScreen(AppScreen[HistoryEntry | None]):
     """Dismissed with the utterance to speak again, or None."""
@@ -68,7 +70,7 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
         table = self.query_one(DataTable)
         table.add_column("When", width=16)
         table.add_column("Length", width=7)
-        table.add_column("Voice", width=14)
+        table.add_column("Voice", width=17 if self.app.size.width < WIDE else 24)
         table.add_column("Text")
         table.focus()
         self.reload()

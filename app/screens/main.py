@@ -77,20 +77,21 @@ class MainScreen(AppScreen[None]):
         Binding("escape", "stop", "Stop"),
         Binding("ctrl+b", "replay", "Replay", show=False),
         Binding("f2", "pause", "Pause", key_display="F2"),
-        Binding("f3", "compare", "A/B two voices", key_display="F3", show=False),
-        Binding("ctrl+n", "versions", "Versions", show=False),
-        Binding("f9", "again", "Say again what was not heard", key_display="F9", show=False),
-        Binding("f4", "tags", "Tags", key_display="F4", show=False),
-        Binding("f5", "direct", "Add stage directions", key_display="F5", show=False),
-        Binding("f6", "parts", "Parts of a long text", key_display="F6", show=False, priority=True),
-        Binding("f7", "queue", "Queue of long texts", key_display="F7", show=False, priority=True),
-        Binding("f12", "as_i_type", "Speak as I type", key_display="F12", show=False),
         Binding("ctrl+o", "save", "Save sound", show=False),
         Binding("ctrl+l", "live", "Live clone", show=False),
         Binding("ctrl+r", "record", "Record", show=False),
+        # from here on what has no button, in the order in which a wider terminal shows it
         Binding("ctrl+t", "app.history", "History"),
         Binding("ctrl+g", "app.settings", "Settings"),
-        Binding("f8", "app.models", "Models", key_display="F8", show=False),
+        Binding("f8", "app.models", "Models", key_display="F8"),
+        Binding("ctrl+n", "versions", "Versions"),
+        Binding("f3", "compare", "A/B two voices", key_display="F3"),
+        Binding("f4", "tags", "Tags", key_display="F4"),
+        Binding("f6", "parts", "Parts of a long text", key_display="F6", priority=True),
+        Binding("f12", "as_i_type", "Speak as I type", key_display="F12"),
+        Binding("f7", "queue", "Queue of long texts", key_display="F7", priority=True),
+        Binding("f5", "direct", "Add stage directions", key_display="F5"),
+        Binding("f9", "again", "Say again what was not heard", key_display="F9", show=False),
         *HELP_KEYS,
     ]
 
@@ -254,7 +255,7 @@ class MainScreen(AppScreen[None]):
         if action == "stop":
             return bool(self.speech.audible or self.work.job or self.app.loader.loading or self.typing.on)
         if action == "pause":
-            return self.speech.audible is not None
+            return self.speech.audible is not None or None
         return True
 
     def action_speak(self) -> None:

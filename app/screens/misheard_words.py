@@ -34,7 +34,11 @@ class MisheardWords:
         """What to speak to have the sentence with misheard words at the cursor, or the next, again; its marks go."""
         sentence = self._misheard.sentence(self._editor.place)
         if sentence is None:
-            known = "every word was heard" if self._misheard.checked else "nothing was checked: switch it on with ^g"
+            known = (
+                "every word was heard"
+                if self._misheard.checked
+                else "nothing was checked: switch on “hear each pass” in the settings, ^g"
+            )
             self._situation.say(known)
             return None
         words = self._misheard.take(sentence)

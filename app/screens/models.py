@@ -97,10 +97,11 @@ class ModelsScreen(AppScreen[None]):
     def _describe(self) -> None:
         offer = self.current
         if offer:
-            what = f"enter takes it: {offer.path}" if offer.path else f"enter fetches {figures.size(offer.fetched)}"
-            lines = [what, offer.licence]
+            needs = f"it needs {figures.size(offer.needed)} of memory while it speaks" if offer.needed else ""
             if offer.fits(self._memory) is False:
-                lines.insert(1, "it needs more than this machine can spare: it may be slow, or fail for want of memory")
+                needs += ", more than this machine can spare: it may be slow, or fail for want of memory"
+            what = f"enter takes it: {offer.path}" if offer.path else f"enter fetches {figures.size(offer.fetched)}"
+            lines = [what, needs, offer.licence]
             self.query_one("#model-details", Static).update("\n".join(filter(None, lines)))
 
     @on(DataTable.RowSelected)

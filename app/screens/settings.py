@@ -22,6 +22,7 @@ from ..widgets.device_select import DeviceSelect
 from ..widgets.key_line import KeyLine
 from ..widgets.marked_checkbox import MarkedCheckbox
 from .base import HELP_KEYS, AppScreen
+from .model_values import model_value
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,12 @@ class SettingField:
 
 
 MODEL = (
-    SettingField("model", "Model", "A GGUF file, a folder, a known name, or owner/repo[:file].", "the default"),
+    SettingField(
+        "model",
+        "Model",
+        "A GGUF file, a folder, a known name, or owner/repo[:file]. F8 on the main screen lists them.",
+        "the default",
+    ),
     SettingField("tokenizer", "Tokenizer", "A tokenizer.json, where none lies beside the model.", "beside the model"),
     SettingField("memory_limit_gb", "Memory limit", "The most that weights may take, in GB.", "what fits"),
 )
@@ -149,9 +155,8 @@ class SettingsScreen(AppScreen[None]):
 
     def _holds(self, field: SettingField) -> str:
         """What holds while a field is empty: the model's own value, where it is the model's to say."""
-        engine = self.app.loader.engine
-        own = getattr(engine.config.sampling, field.name, None) if engine else None
-        return field.empty if own is None else f"{own} (the model's own)"
+        own = model_value(self.app, field.name)
+        return f"{own} (the model's own)" if own else field.empty
 
     def on_mount(self) -> None:
         self.query_one("#set-model").focus()

@@ -102,7 +102,7 @@ def _take(take: UnsavedTake) -> Content:
 def _entry(entry: HistoryEntry) -> Content:
     voice = entry.voices[0] if entry.voices else "own"
     return Content.assemble(
-        (f"{entry.when[11:16]} {figures.clock(entry.seconds):>5}  ", "$faint"),
+        (f"{entry.when[11:16]:5} {figures.clock(entry.seconds):>5}  ", "$faint"),
         (f"{voice[:10]:<10}  ", "$speaking"),
         " ".join(entry.text.split())[:200],
     )

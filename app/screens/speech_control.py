@@ -21,7 +21,7 @@ from ..speaking.sentence_follower import SentenceFollower
 from ..speaking.spoken_audio import Script, SpokenAudio
 from ..widgets.editor import Editor
 from ..widgets.progress_line import ProgressLine
-from ..widgets.status_line import Figures, StatusLine
+from ..widgets.status_line import StatusLine
 from ..widgets.waveform import Waveform
 from .activity import (
     AwaitingText,
@@ -40,11 +40,13 @@ from .base import AppScreen
 from .heard_reading import HeardReading
 from .misheard_words import MisheardWords
 from .sound_saver import SoundToSave
+from .speech_figures import figures_of
 
 if TYPE_CHECKING:
     import numpy as np
 
 TICK = 1 / 12  # seconds between looks at the output; each is a picture, and more of them nobody sees
+PATIENCE = 1.5  # seconds without sound that nobody wonders about
 FIGURES = 3  # ticks between changes of the figures: faster than that nobody reads them
 
 
@@ -243,9 +245,13 @@ class SpeechControl:
             self._doing = AwaitingText()
             if not isinstance(self._situation.activity, AwaitingText):
                 self._situation.enter(self._doing)
+        if heard and isinstance(self._doing, Speaking) and self._doing.held:
+            self._doing = replace(self._doing, held=False)
+            if not output.paused and self._situation.remark is None:
+                self._situation.enter(self._doing)
         self._gaps = output.underruns
         if self._ticks % FIGURES == 1:
-            self.show_figures(lead)
+            self.show_figures()
             self.reading.show(position)
 
     def _mark(self, span: tuple[int, int] | None) -> None:
@@ -280,7 +286,10 @@ class SpeechControl:
         if utterance.unheard:
             self._doing = MakingUnheard(self._explain(utterance.unheard), part)
         else:
-            self._doing = Speaking(part, pace if pace and pace > 1 else None)
+            slow = pace if pace and pace > 1 else None
+            waits = slow is not None or audio.making > PATIENCE
+            held = waits and utterance.output is not None and not utterance.output.position
+            self._doing = Speaking(part, slow, held, utterance.engine.is_demo)
         if not (utterance.output and utterance.output.paused):
             self._situation.enter(self._doing)
         if utterance.output is None:
@@ -318,29 +327,10 @@ class SpeechControl:
     def _explain(self, error: BaseException) -> str:
         return self._screen.app.explain(error)
 
-    def show_figures(self, lead: float | None = None) -> None:
-        app, audio = self._screen.app, self.audio
-        engine, stats = app.loader.engine, audio.stats if audio else None
-        memory = max(stats.peak_memory if stats else 0, engine.memory if engine else 0) or None
+    def show_figures(self) -> None:
         output = self.audible.output if self.audible else None
-        place = Figures(
-            lead=lead,
-            underruns=self._gaps,
-            memory=memory,
-            model=engine.name if engine else "",
-            device=(output.device_name if output else None) or app.settings.output or "default output",
-        )
-        if audio is None or stats is None or not stats.frames:
-            self._status.show(place)
-            return
-        pace = audio.pace
+        unheard = isinstance(self.audible, LiveUtterance) and self.audible.unheard
+        lead = None if output is None or unheard else output.lead
         complete = self.latest is not None and self.latest.ended.is_set()
-        self._status.show(
-            replace(
-                place,
-                first_audio=stats.first_audio,
-                rtf=audio.factor if complete else pace,
-                steady=pace is not None,
-                frames=stats.frames,
-            )
-        )
+        device = output.device_name if output else None
+        self._status.show(figures_of(self._screen.app, self.audio, complete, lead, self._gaps, device))

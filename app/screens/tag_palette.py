@@ -15,6 +15,7 @@ from textual.widgets import Input, Label, OptionList
 from textual.widgets.option_list import Option
 
 from .. import tags
+from ..widgets.key_line import KeyLine
 
 if TYPE_CHECKING:
     from .main import MainScreen
@@ -27,7 +28,8 @@ class TagPalette(ModalScreen[str | None]):
     CSS_PATH = "tag_palette.tcss"
     BINDINGS = [
         Binding("escape", "leave", "Cancel"),
-        Binding("up", "move(-1)", "Before", show=False, priority=True),
+        Binding("enter", "choose", "Insert", priority=True),
+        Binding("up", "move(-1)", "Another", key_display="↑/↓", priority=True),
         Binding("down", "move(1)", "Next", show=False, priority=True),
     ]
 
@@ -38,10 +40,11 @@ class TagPalette(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog", id="tag-palette"):
-            title = "Tags" if self._heeded else "Tags: this model ignores those in brackets"
+            title = "Tags" if self._heeded else "Tags: the model ignores [ ]"
             yield Label(title, classes="title", markup=False)
             yield Input(placeholder="type to find one, or a direction of your own", id="tag", compact=True)
             yield OptionList(id="tag-lines", markup=False, compact=True)
+        yield KeyLine()
 
     def on_mount(self) -> None:
         self.query_one(OptionList).can_focus = False
@@ -77,8 +80,11 @@ class TagPalette(ModalScreen[str | None]):
         if at is not None and self._tags[at]:
             self.dismiss(self._tags[at])
 
-    def on_input_submitted(self) -> None:
+    def action_choose(self) -> None:
         self._choose(self.query_one(OptionList).highlighted)
+
+    def on_input_submitted(self) -> None:
+        self.action_choose()
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

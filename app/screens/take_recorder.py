@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
@@ -137,9 +138,7 @@ class TakeRecorder:
             peak = 10 ** (min(0.0, recording.microphone.level.peak) / 20)
             self._trimmer.extend(np.full(grown, peak, np.float32))
         left = max(0.0, LONGEST - seconds)
-        enough = (
-            "enough to stop: space" if seconds >= SHORTEST else f"{figures.seconds(SHORTEST - seconds)} more at least"
-        )
+        enough = "enough to stop: space" if seconds >= SHORTEST else f"{math.ceil(SHORTEST - seconds)} s more at least"
         self._board.cue(f"● recording {figures.clock(seconds)}   {figures.clock(left)} left   {enough}")
         if left == 0 or recording.error:
             self.finish()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .voice_forms import VoiceForms
 
 NEED_A_VOICE = ("audition", "rename", "delete", "export", "card")
+NOT_BUNDLED = ("rename", "delete")
 
 
 class PlayClip(Protocol):
@@ -151,6 +152,8 @@ class VoiceActions:
             self._situation.say("that is the model's own voice: highlight a saved one")
         elif name in self._app.voices.guests:
             self._situation.say(f"{name} was given on the command line and is not saved: i imports its file")
+        elif what in NOT_BUNDLED and (row := self._list.current_row) and row.bundled:
+            self._situation.say(f"{name} comes with the program and stays as it is: n has notes and settings")
         else:
             actions: dict[str, Callable[[str], None]] = {
                 "audition": self._audition,

@@ -10,6 +10,7 @@ from s2mlx.options import KNOBS
 from ..state.voice_notes import KNOBS_OF_A_VOICE, VoiceNote
 from ..widgets.voice_list import VoiceRow
 from .form import Field, Form
+from .model_values import settings_value
 
 if TYPE_CHECKING:
     from ..app import S2App
@@ -43,5 +44,12 @@ def open_card(app: S2App, row: VoiceRow) -> None:
         value = getattr(before, name)
         knob = KNOBS[name]
         label = f"{knob.label}: {knob.help}" + (f", {knob.range_words}" if knob.range_words else "")
-        fields.append(Field(name, label, "" if value is None else str(value), hint="as in the settings"))
+        fields.append(
+            Field(
+                name,
+                label,
+                "" if value is None else str(value),
+                hint=f"{settings_value(app, name)}, as in the settings",
+            )
+        )
     app.push_screen(Form(f"Voice {row.name}", fields, "Keep", check, about=row.about), answered)

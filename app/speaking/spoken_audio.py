@@ -63,6 +63,11 @@ class SpokenAudio:
         return (self.stats.elapsed - self.first.elapsed) / (self.stats.audio_seconds - self.first.audio_seconds)
 
     @property
+    def making(self) -> float:
+        """Seconds since the first sound was there, by the clock of the making."""
+        return self.stats.elapsed - self.first.elapsed if self.first else 0.0
+
+    @property
     def factor(self) -> float | None:
         """The pace; of what is too short to have one and is complete, that of the whole."""
         return self.stats.making_rtf if self.pace is None else self.pace

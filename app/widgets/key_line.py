@@ -24,6 +24,7 @@ class ShownKey:
     description: str
     action: str
     enabled: bool
+    ahead: bool  # of the focused pane: Textual has these first
 
     @property
     def width(self) -> int:
@@ -61,9 +62,10 @@ class KeyLine(Widget):
             if binding.show:
                 shown = self.app.get_key_display(binding)
                 found.setdefault(
-                    binding.action, ShownKey(binding.key, shown, binding.description, binding.action, enabled)
+                    binding.action,
+                    ShownKey(binding.key, shown, binding.description, binding.action, enabled, binding.priority),
                 )
-        keys = list(found.values())
+        keys = sorted(found.values(), key=lambda key: (key.action in KEPT, key.ahead))  # the most telling first
         for key in reversed(keys):
             if sum(other.width for other in keys) <= size.width + 1:
                 break

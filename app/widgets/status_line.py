@@ -1,6 +1,7 @@
 """Two rows: where the sound is and how the speech is coming along, in numbers; what goes on, and with what.
 
-A state that one row cannot hold takes both: what went wrong and what to do is worth more than figures.
+A state that one row cannot hold takes both, and more where it needs them: what went wrong and what to do is worth more
+than figures.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SIGNS: dict[Mood, str] = {"": "", "working": "◌", "speaking": "▶", "paused":
 
 @dataclass(frozen=True)
 class Figures:
-    """None is shown as `-`."""
+    """None is shown as `-`; a `lead` of None, while nothing is heard, not at all."""
 
     first_audio: float | None = None
     rtf: float | None = None
@@ -93,12 +94,13 @@ class StatusLine(Widget):
         sign = SIGNS[self.mood]
         said = f"{sign} {self.state}" if sign and cell_len(self.state) + 2 <= width else self.state
         room = width - cell_len(said)
+        rows_change = room < 0 or self.has_class("-long")
         self.set_class(room < 0, "-long")
         for mood in SIGNS:
             if mood:
                 self._state.set_class(mood == self.mood, f"-{mood}")
         beside = f"{' ' * (room - cell_len(place))}{place}" if cell_len(place) + 3 <= room else ""
-        self._state.update(Content.assemble(said, (beside, "$faint")), layout=False)
+        self._state.update(Content.assemble(said, (beside, "$faint")), layout=rows_change)
 
     def _words(self, long: bool) -> str:
         """The figures, the most telling first: those at the end that there is no room for are left out."""
@@ -109,18 +111,12 @@ class StatusLine(Widget):
         fast = s.rtf is not None and s.rtf < 1
         pace = ("faster than real time" if fast else "slower than real time") if long else "fast" if fast else "slow"
         judged = f" {pace}" if fast or (s.rtf is not None and s.steady) else ""
-        lead = "-" if s.lead is None else f"{s.lead:.1f} s"
         parts = [
             f"first {'sound ' if long else ''}{figures.seconds(s.first_audio)}",
             f"RTF {figures.rtf(s.rtf)}{judged}",
-            f"buffer {lead:>6}",  # as wide as it gets: what follows stands still
+            "" if s.lead is None else f"buffer {f'{s.lead:.1f} s':>6}",  # as wide as it gets: what follows stands still
             f"gaps {s.underruns}",
             memory,
             f"{s.frames} frames",
         ]
-        return " · ".join(parts)
-
-
-def slow_advice(rtf: float) -> str:
-    """What helps when the model is slower than real time. Fits 80 columns with what is done before it."""
-    return f"slower than real time ({rtf:.1f}x); a smaller model file helps"
+        return " · ".join(filter(None, parts))

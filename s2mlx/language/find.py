@@ -48,7 +48,7 @@ def _cached(name: str) -> Path:
         folder = None
     if folder is None or not os.path.exists(folder / "config.json"):
         raise ModelError(
-            f"the language model {name} is not on this machine (looked in {constants.HF_HUB_CACHE}): get it with "
-            f"`s2mlx download {name}`, or name another with --lm"
+            f"the language model {name} is not on this machine: get it with `s2mlx download {name}`, or name another "
+            f"with --lm (looked in {constants.HF_HUB_CACHE})"
         )
     return folder

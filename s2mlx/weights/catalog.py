@@ -85,7 +85,7 @@ def _cached(repository: str, file: str | None, name: str) -> Path:
         raise ModelError(f"{name} is not a repository name: {' '.join(str(fault).split())}") from None
     except LocalEntryNotFoundError:
         raise ModelError(
-            f"{name} is not on this machine (looked in {constants.HF_HUB_CACHE}): get it with `s2mlx download {name}`"
+            f"{name} is not on this machine: get it with `s2mlx download {name}` (looked in {constants.HF_HUB_CACHE})"
         ) from None
     files = sorted(path for path in folder.glob("*.gguf") if parts_of(path)[0] == path)
     if (folder / "config.json").exists() or not files:

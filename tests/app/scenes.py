@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest import mock
 
 from s2mlx_app.app import S2App
 from s2mlx_app.screens.record import RecordScreen
@@ -68,9 +69,10 @@ async def main(pilot) -> None:
 
     app = pilot.app
     await settle(pilot)
-    await pilot.press("ctrl+s")
-    while not (app.main.speech.audio and app.main.speech.audio.stats.frames == 120):
-        await asyncio.sleep(0.01)
+    with mock.patch("time.strftime", lambda *_: "2026-03-09T20:15:00"):  # which the history beside the text shows
+        await pilot.press("ctrl+s")
+        while not (app.main.speech.audio and app.main.speech.audio.stats.frames == 120):
+            await asyncio.sleep(0.01)
     await pilot.pause()
     app.studio.players[0].position = 3.3
     app.main.speech.ticking.pause()

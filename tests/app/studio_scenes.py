@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import replace
 from types import SimpleNamespace
 
+from s2mlx_app.screens.form import Question
 from s2mlx_app.screens.parts import PartsScreen
 from s2mlx_app.screens.record import RecordScreen
 from s2mlx_app.screens.review import Stage
@@ -188,7 +189,75 @@ async def queue(pilot) -> None:
     await pilot.pause()
 
 
+async def question(pilot) -> None:
+    """A recording was left behind."""
+    await settle(pilot)
+    pilot.app.push_screen(
+        Question(
+            "A recording of 7.9 s was not made a voice yet.",
+            [("look", "Look at it"), ("later", "Not now"), ("drop", "Delete it")],
+        )
+    )
+    await settle(pilot)
+
+
+async def swept(pilot) -> None:
+    """What of the history may go."""
+    await scenes.history(pilot)
+    await pilot.press("slash", *"oranges", "enter", "x")
+    await settle(pilot)
+
+
+async def clip(pilot) -> None:
+    """A voice from a file; what is wrong is said below."""
+    await settle(pilot)
+    pilot.app.main.voices.forms.add_clip("clips/harbour.wav")
+    await settle(pilot)
+    await pilot.press("ctrl+s")
+    await settle(pilot)
+
+
+async def recording(pilot) -> None:
+    """The first seconds of a take."""
+    await settle(pilot)
+    app = pilot.app
+    screen = RecordScreen(countdown=0.0)
+    app.push_screen(screen)
+    await settle(pilot)
+    await pilot.press("space")
+    for _ in range(500):
+        for microphone in app.studio.recorders:
+            microphone.hear(0.5 if screen.stage != Stage.RECORDING else 0.0)
+        if screen.stage == Stage.RECORDING:
+            break
+        await asyncio.sleep(0.01)
+    assert screen.stage == Stage.RECORDING
+    screen._ticking.pause()
+    screen.trimmer.clear(1000)
+    screen.trimmer.extend(speech(3.2, 3)[:: 44100 // 1000])
+    screen.meter.reset()
+    screen.meter.show(-14.0, -22.0)
+    screen.cue("● recording 0:03   0:26 left   2 s more at least")
+    await pilot.pause()
+
+
+async def failed(pilot) -> None:
+    """A message that takes more than its two rows."""
+    await settle(pilot)
+    pilot.app.main.say(
+        "the language model somebody/a-model-with-a-long-name is not on this machine: get it with `s2mlx download "
+        "somebody/a-model-with-a-long-name`, or name another with --lm (looked in /home/anna/.cache/huggingface/hub)",
+        "failed",
+    )
+    await settle(pilot)
+
+
 SCENES = {
+    "question": question,
+    "swept": swept,
+    "clip": clip,
+    "recording": recording,
+    "failed": failed,
     "queue": queue,
     "palette": palette,
     "parts": parts,

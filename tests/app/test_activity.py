@@ -22,10 +22,10 @@ from s2mlx_app.screens.activity import (
     "activity, line",
     [
         (Idle(), "ready"),
-        (Idle(demo=True), "ready, with the small demo model: ^g chooses another"),
+        (Idle(demo=True), "ready, with the small demo model: F8 chooses another"),
         (Loading(None), "loading the model: esc cancels"),
         (Loading("x.gguf", 0.4, then_speaks=True), "loading x.gguf 40%: speaks as soon as it is loaded"),
-        (LoadFailed("too large"), "no model, ^g chooses another: too large"),
+        (LoadFailed("too large"), "no model (F8 chooses another, ^g has settings): too large"),
         (Working("renaming anna"), "renaming anna  esc cancels"),
         (Starting(), "speaking: waiting for the first sound"),
         (Starting("fitting anna"), "fitting anna  esc cancels"),
@@ -33,7 +33,12 @@ from s2mlx_app.screens.activity import (
         (Speaking(PassNumber(1, 3)), "speaking, part 2 of 3"),
         (
             Speaking(PassNumber(0, 2), slow=3.24),
-            "speaking, part 1 of 2: slower than real time (3.2x); a smaller model file helps",
+            "speaking, part 1 of 2: slower than real time (3.2x), a smaller model helps",
+        ),
+        (Speaking(slow=2.04, smallest=True), "speaking: slower than real time (2.0x)"),
+        (
+            Speaking(PassNumber(0, 2), slow=3.24, held=True),
+            "collecting sound first, part 1 of 2: slower than real time (3.2x)",
         ),
         (MakingUnheard("no device", PassNumber(0, 2)), "making it, unheard, part 1 of 2 (^o saves it): no device"),
         (Replaying(), "replaying"),

@@ -63,7 +63,7 @@ async def test_escape_stops_the_making_then_leaves(make_app, studio):
         screen = await opened(app, pilot)
         await pilot.press("escape")
         await until(pilot, lambda: label(app, "#said") == "stopped" and not app.jobs.running)
-        assert screen.made == [None, None] and screen.check_action("change", ()) is False
+        assert screen.made == [None, None] and not screen.check_action("change", ())
         await pilot.press("space", "enter", "escape")
         assert isinstance(app.screen, MainScreen) and app.settings.cast == ()
 

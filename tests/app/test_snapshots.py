@@ -27,3 +27,10 @@ def test_high_contrast(snap_compare, tmp_path):
     app = scenes.make_app(tmp_path, "s2-contrast")
     assert snap_compare(app, terminal_size=(80, 24), run_before=scenes.main)
     app.leave()
+
+
+@pytest.mark.parametrize("scene", ["main", "settings", "history"])
+def test_a_wide_terminal_looks_the_same(snap_compare, tmp_path, scene):
+    app = scenes.make_app(tmp_path)
+    assert snap_compare(app, terminal_size=(200, 60), run_before=scenes.SCENES[scene])
+    app.leave()
