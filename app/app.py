@@ -113,6 +113,11 @@ class S2App(App[int]):
         return make_desk(self, self.log_path.parent / "readings")
 
     @property
+    def has_desk(self) -> bool:
+        """Somebody has asked for it."""
+        return "desk" in self.__dict__
+
+    @property
     def settings(self) -> Settings:
         return self._settings.now
 
@@ -202,7 +207,7 @@ class S2App(App[int]):
     def tell_of_damage(self) -> None:
         """Say which state files were put aside since the last time."""
         owners: list[Any] = [self._settings, self.session, self.history, self.voices.notes, self.voices.known]
-        if "desk" in self.__dict__:  # somebody has asked for it
+        if self.has_desk:
             owners.append(self.desk.readings)
         for complaints in (owner.complaints for owner in owners):
             told, complaints[:] = list(complaints), []

@@ -1,4 +1,4 @@
-"""A long text that is heard while it is made: how far it is, in a bar, and its parts for the desk."""
+"""How far a long text is: one that is heard while it is made, whose parts go to the desk, or one made behind."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class HeardReading:
         """Something else is heard; a long text tells of itself when its parts are known."""
         self._utterance = utterance if isinstance(utterance, LiveReading) else None
         self._position = 0.0
-        self._bar.remove_class("-heard")
+        self.look()
 
     def moved(self, utterance: LiveReading) -> None:
         reading, maker, app = utterance.reading, utterance.maker, self._screen.app
@@ -44,20 +44,29 @@ class HeardReading:
         app.desk.moved(reading, maker)
         if utterance.ended.is_set():
             app.remembered()
-        if utterance is not self._utterance:
-            return
-        if reading.given and not utterance.place:
+        if utterance is self._utterance and reading.given and not utterance.place:
             utterance.place = lambda span: self._place(reading, span)
-        self._draw(not utterance.ended.is_set())
+        self.look()
 
     def show(self, position: float) -> None:
         """It is heard at this second."""
         self._position = position
-        self._draw(True)
+        self.look()
 
-    def ended(self) -> None:
-        """Nothing of it is heard any more."""
-        self._draw(False)
+    def look(self) -> None:
+        """Something may have changed, here or at the desk."""
+        if not self._screen.is_current or not self._screen.app.has_desk:
+            return
+        utterance, desk = self._utterance, self._screen.app.desk
+        reading = utterance.reading if utterance else None
+        if utterance and reading and self._screen.app.main.speech.audible is utterance:
+            self._draw_heard(utterance, reading)
+        elif desk.current:
+            self._draw_made(desk.now(desk.current))
+        elif reading:
+            self._draw_kept(reading)
+        else:
+            self._bar.remove_class("-heard")
 
     def leave(self) -> HeardPart | None:
         """What is heard of it, if anything is."""
@@ -66,23 +75,35 @@ class HeardReading:
             return None
         return HeardPart(utterance.reading, utterance.part_at(self._position), not utterance.ended.is_set())
 
-    def _draw(self, sounds: bool) -> None:
-        utterance, desk = self._utterance, self._screen.app.desk
-        if utterance is None or utterance.reading is None:
-            return
-        reading = utterance.reading
+    def _draw_heard(self, utterance: LiveReading, reading: Reading) -> None:
+        count, made, whole, length = self._lengths(reading)
+        share = min(1.0, self._position / whole) if whole else 0.0
+        words = f"part {utterance.part_at(self._position) + 1} of {count} · {share:.0%}"
+        left = f"{figures.clock(max(0.0, whole - self._position))} left of {length}"
+        self._show(share, f"{words} · {left} · {made} made · F6 lists them", "$speaking")
+
+    def _draw_made(self, reading: Reading) -> None:
+        count, made, _, length = self._lengths(reading)
+        found = self._screen.app.desk.estimate(reading)
+        left = "" if found.left is None else f" · {figures.clock(found.left)} left"
+        share = found.made / found.whole if found.whole else 0.0
+        words = f"made in the background: part {min(count, made + 1)} of {count} · {share:.0%}"
+        self._show(share, f"{words}{left} · {length} in all · F7 lists such texts", "$paused")
+
+    def _draw_kept(self, reading: Reading) -> None:
+        count, made, _, length = self._lengths(reading)
+        go_on = "F6 lists them, ^s begins with what is there" if made < count else "F6 lists them"
+        self._show(made / count, f"{made} of {count} parts are kept · {length} · {go_on}", "$done")
+
+    def _lengths(self, reading: Reading) -> tuple[int, int, float, str]:
+        """How many parts, how many of them are there, the seconds of all, and these in words."""
+        desk, count = self._screen.app.desk, len(reading.parts)
+        made, whole = desk.made.get(reading.id, 0), desk.estimate(reading).whole
+        return count, made, whole, f"{'' if made == count else 'about '}{figures.clock(whole)}"
+
+    def _show(self, share: float, words: str, style: str) -> None:
         self._bar.add_class("-heard")
-        count, made = len(reading.parts), desk.made.get(reading.id, 0)
-        whole = desk.estimate(reading).whole
-        length = f"{'' if made == count else 'about '}{figures.clock(whole)}"
-        if sounds:
-            share = min(1.0, self._position / whole) if whole else 0.0
-            words = f"part {utterance.part_at(self._position) + 1} of {count} · {share:.0%}"
-            left = f"{figures.clock(max(0.0, whole - self._position))} left of {length}"
-            self._bar.show(share, f"{words} · {left} · {made} made · F6 lists them", "$speaking")
-        else:
-            go_on = "F6 lists them, ^s begins with what is there" if made < count else "F6 lists them"
-            self._bar.show(made / count, f"{made} of {count} parts are kept · {length} · {go_on}", "$done")
+        self._bar.show(share, words, style)
 
     def _place(self, reading: Reading, span: tuple[int, int]) -> tuple[int, int] | None:
         """Where a sentence stands in the text of the editor, whose Markdown is not read aloud."""

@@ -65,7 +65,7 @@ def make_desk(app: S2App, folder: Path) -> ReadingDesk:
 
     readings = Readings(folder, app.studio.write_audio, app.studio.read_audio)
     desk = ReadingDesk(readings, app.studio, app.jobs, app.loader, app.voices, finished, tell, complain, app.explain)
-    desk.watchers.append(app.tell_of_damage)
+    desk.watchers += [app.tell_of_damage, app.main.speech.reading.look]
     return desk
 
 

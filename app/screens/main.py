@@ -140,6 +140,7 @@ class MainScreen(AppScreen[None]):
     def on_screen_resume(self) -> None:
         """Back from another screen, which may have changed what stands beside the text."""
         self.side.reload()
+        self.speech.reading.look()
         self.typing.settle()
 
     def _show_situation(self, line: str, mood: Mood) -> None:

@@ -215,7 +215,7 @@ class SpeechControl:
         self._wave.play_at(None)
         self._status.show_time(None, self._wave.envelope.seconds)
         self._editor.mark(None)
-        self.reading.ended()
+        self.reading.look()
         unheard = audible.unheard if isinstance(audible, LiveUtterance) else None
         self._situation.sound_ended(MadeUnheard(self._explain(unheard)) if unheard else Idle())
         self.show_figures()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .reading_desk import ReadingDesk
 
 LONG = 90.0  # seconds; a text that takes longer is spoken in parts that are kept
+HELD = 60.0  # seconds; a slow model has sound held back as for a text of this length, not half of a book
 MOST_LEAD = 600.0  # seconds of sound that are not heard yet; then no more is read from the disk
 
 
@@ -94,6 +95,7 @@ class LiveReading(LiveUtterance):
         self.script = replace(self.script, text=reading.text)
         self._audio.script = self.script
         self._begin()
+        self._expected = min(self._expected, HELD)
         self._audio.when = time.strftime("%Y-%m-%dT%H:%M:%S")
         self._post(ReadingMoved(self))
         self._there = self._desk.readings.sounds(reading)

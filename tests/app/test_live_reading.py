@@ -146,6 +146,32 @@ async def test_it_takes_over_what_is_made_in_the_background(make_app, studio):
         assert texts(engine).count("And the third.") == 1
 
 
+async def test_what_is_made_in_the_background_is_told_too(make_app, studio):
+    engine = parted(studio)
+    engine.gate.close()
+    engine.waiting_at = 0
+    engine.gate.let(12)
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        await pilot.press("m")
+        await until(pilot, lambda: len(screen.sounds) == 1)
+        await pilot.press("escape")
+        await until(pilot, lambda: app.main.bar.has_class("-heard"))
+        assert "in the background: part 2 of 3" in app.main.bar.words and 0 < app.main.bar.share < 1
+        engine.gate.open()
+        await until(pilot, lambda: not app.main.bar.has_class("-heard") and not app.jobs.running)
+
+
+async def test_a_slow_model_holds_back_no_half_of_a_book(make_app, studio, monkeypatch):
+    parted(studio)
+    monkeypatch.setattr(live_reading, "HELD", 1.5)
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        await spoken(app, pilot)
+        assert app.main.speech.latest._expected == 1.5
+
+
 async def test_markdown_is_not_read_aloud_and_found_in_the_editor(make_app, studio):
     engine = parted(studio)
     text = "# One\n\nIt begins here.\n\n# Two\n\nIt goes on. It ends."
