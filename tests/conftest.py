@@ -45,6 +45,23 @@ def choose_device(name):
 # Modules that listen to real sound as it plays: one after the other, or they would be late for each other's.
 LISTENING = {"tests/audio/test_loop.py", "tests/cli/test_loop.py", "tests/app/test_terminal.py"}
 
+# Modules of a minute and more go first: the last one would keep a single core busy while the others have nothing to do.
+SLOW = LISTENING | {
+    "tests/api/test_bundled.py",
+    "tests/app/test_snapshots.py",
+    "tests/app/test_studio_snapshots.py",
+    "tests/docs/test_commands.py",
+    "tests/metal/test_mutants.py",
+    "tests/metal/test_qmv.py",
+    "tests/networks/test_goldens.py",
+    "tests/team/test_launched.py",
+    "tests/team/test_team.py",
+}
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.nodeid.split("::")[0] not in SLOW)
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config):
