@@ -112,9 +112,9 @@ def test_a_wrong_option_would_be_found(option):
 
 @pytest.mark.parametrize("paper", sorted({paper for paper, _, ours in shown() if ours}))
 def test_the_commands_of_a_paper_run(paper, desk, monkeypatch, capfd):
-    """In their order, in one folder; what would be played goes to a file, and no pass is longer than a second."""
+    """In their order, in one folder; what would be played goes to a file, and no pass is longer than half a second."""
     monkeypatch.chdir(desk)
-    monkeypatch.setenv("S2MLX_MAX_FRAMES", "22")
+    monkeypatch.setenv("S2MLX_MAX_FRAMES", "8")
     for _, line, ours in (each for each in shown() if each[0] == paper):
         for words in ours:
             if lacks(words) is None and not piped(line):
