@@ -78,6 +78,7 @@ def _parts(log: str) -> dict[str, float]:
 
 
 def _reason(done: subprocess.CompletedProcess) -> str:
-    """Its last line says only that something went wrong; what did stands in the first that speaks of an error."""
+    """Its last line says only that something went wrong; what did stands in the first that is no warning."""
     lines = (done.stderr.strip() or done.stdout.strip() or "nothing said").splitlines()
-    return next((line for line in lines if re.search("error|fail|assert|cannot", line, re.I)), lines[-1])
+    told = [line for line in lines if not re.search("warning|using default", line, re.I)]
+    return next((line for line in told if re.search("error|fail|assert|missing|expected", line, re.I)), lines[-1])

@@ -60,6 +60,9 @@ def test_what_it_cannot_do_is_one_line(play, tmp_path):
     aborts = "#!PYTHON\nimport os\nos.write(2, b'ggml.c:1: GGML_ASSERT(a) failed\\nat 0x1\\n')\nos.abort()\n"
     with pytest.raises(SystemExit, match=r"s2: no sound, exit code -6: ggml.c:1: GGML_ASSERT\(a\) failed$"):
         speak(*play(aborts), 2, 12)
+    lacks = "[GGUF] missing key: a.b (using default 1)\n[Codec] missing tensor: c.d\nPipeline initialization failed."
+    with pytest.raises(SystemExit, match=r"exit code 1: \[Codec\] missing tensor: c.d$"):
+        speak(*play(f"#!PYTHON\nimport sys\nsys.exit({lacks!r})\n"), 2, 12)
     with pytest.raises(SystemExit, match="none: No such file"):
         speak(tmp_path / "none", tmp_path / "model.gguf", 1, 1)
     (tmp_path / "tokenizer.json").unlink()
