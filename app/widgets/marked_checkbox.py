@@ -1,9 +1,11 @@
-"""A checkbox that shows its state by its mark, not by colour alone."""
+"""A checkbox that shows its state by its mark, not by colour alone, and its words to the end."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from textual.geometry import Size
+from textual.widget import Widget
 from textual.widgets import Checkbox
 
 
@@ -17,3 +19,7 @@ class MarkedCheckbox(Checkbox):
     def watch_value(self) -> None:
         self.BUTTON_INNER = "X" if self.value else " "
         super().watch_value()
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many rows as its words take, where a style lets them wrap; Textual's has one."""
+        return Widget.get_content_height(self, container, viewport, width)

@@ -193,3 +193,16 @@ async def test_a_recording_counts_whole_seconds(make_app, studio):
         cue = label(app, "#cue")
         assert "enough" in cue or cue.split()[-5].isdigit()
         await pilot.press("escape")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (40, 12)])
+async def test_a_switchs_words_are_shown_to_their_end(make_app, size):
+    app = make_app()
+    async with running(app, size) as pilot:
+        await pilot.press("ctrl+g")
+        await pilot.pause()
+        app.screen.query_one("#cards").scroll_end(animate=False)
+        await pilot.pause()
+        switch = app.screen.query_one("#set-check")
+        words = " ".join(" ".join(switch.render_line(y).text for y in range(switch.size.height)).split())
+        assert words.endswith("hear each pass, and speak those with wrong words again")
