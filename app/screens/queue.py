@@ -79,7 +79,7 @@ class QueueScreen(AppScreen[None]):
         waiting = sum(one.wanted and not desk.is_made(one) for one in desk.queue)
         if making:
             found = desk.estimate(making)
-            left = "-" if found.left is None else f"{figures.clock(found.left)} left of this one"
+            left = "making" if found.left is None else f"{figures.clock(found.left)} left of this one"
             share = found.made / found.whole if found.whole else 0.0
             self.bar.show(share, f"{left} · {waiting - 1} wait" if waiting > 1 else left, "$speaking")
         else:

@@ -1,6 +1,9 @@
 """A long text on the main screen: heard at once, made in parts that are kept, and nothing of it is made twice."""
 
+import shutil
+
 import pytest
+from s2mlx_app.app import S2App
 from s2mlx_app.screens.parts import PartsScreen
 from s2mlx_app.speaking import live_reading
 from textual.widgets import Input
@@ -102,6 +105,27 @@ async def test_what_was_stopped_goes_on_without_being_made_again(make_app, studi
         before, known = len(engine.calls), len(app.history.entries())
         await spoken(app, pilot)  # all of it is there
         assert len(engine.calls) == before and len(studio.players) == 3 and len(app.history.entries()) == known
+
+
+async def test_what_was_heard_outlives_a_crash(make_app, studio, tmp_path):
+    engine = parted(studio)
+    engine.gate.close()
+    engine.waiting_at = 0
+    engine.gate.let(22)  # chunks: two parts, and a little of the third
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.desk.queue and app.desk.made[app.desk.queue[0].id] == 2)
+        shutil.copytree(tmp_path / "state", tmp_path / "killed")  # what a killed app leaves
+        await pilot.press("escape")
+        engine.gate.open()
+    killed = {tmp_path / "killed" / path.relative_to(tmp_path / "state"): sound for path, sound in studio.files.items()}
+    studio.files |= killed
+    other = S2App(studio, tmp_path / "config", tmp_path / "killed", text=TEXT, cast=("anna",))
+    async with running(other) as pilot:
+        await spoken(other, pilot)
+        assert [text for text, _ in engine.batches[-1]] == ["And the third."]
+        assert abs(studio.players[-1].queued - (3 * PART + 2 * PAUSE) / RATE) < 1e-6
 
 
 async def test_the_parts_are_made_on_when_they_are_looked_at(make_app, studio):
