@@ -5,11 +5,14 @@ from s2mlx_app.engine.model_offers import offers
 from s2mlx_app.screens.choice import Choice
 from s2mlx_app.screens.form import Field, Form, Question
 from s2mlx_app.screens.history import HistoryScreen
+from s2mlx_app.screens.record import RecordScreen
 from s2mlx_app.screens.tag_palette import TagPalette
+from s2mlx_app.state.take_file import UnsavedTake
 from s2mlx_app.widgets.key_line import KeyLine
 from textual.widgets import Input, Label
 
 from .conftest import running, until
+from .fakes import hum
 from .test_recording import label
 from .test_voices import state, the_list
 
@@ -206,3 +209,14 @@ async def test_a_switchs_words_are_shown_to_their_end(make_app, size):
         switch = app.screen.query_one("#set-check")
         words = " ".join(" ".join(switch.render_line(y).text for y in range(switch.size.height)).split())
         assert words.endswith("hear each pass, and speak those with wrong words again")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (200, 60)])
+async def test_takes_stand_beside_the_wave_where_there_is_room(make_app, size):
+    app = make_app()
+    async with running(app, size) as pilot:
+        takes = [UnsavedTake(hum(8.0), 44100, "Words.", "me") for _ in range(2)]
+        app.push_screen(RecordScreen(recovered=takes))
+        await until(pilot, lambda: isinstance(app.screen, RecordScreen) and not app.jobs.running)
+        wave, table = app.screen.trimmer.region, app.screen.take_table.region
+        assert table.x >= wave.right and table.y == wave.y
