@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import events, on
-from textual.app import App, SystemCommand
+from textual.app import SystemCommand
 from textual.binding import Binding
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -22,6 +22,7 @@ from .engine.protocols import SoundOutput, Studio
 from .engine.voice_shelf import VoiceShelf
 from .jobs import JobCancelled, JobEnded, JobProgressed, Jobs
 from .paths import dropped
+from .refusals import TellingApp
 from .screens.main import MainScreen
 from .screens.recording_flow import COUNTDOWN, RecordingFlow
 from .speaking.spoken_audio import Script, SpokenAudio
@@ -43,7 +44,7 @@ MOST_COMPLAINTS = 3  # of a kind that are told one by one
 PATIENCE = 1.0  # seconds that leaving waits for the jobs
 
 
-class S2App(App[int]):
+class S2App(TellingApp):
     """`config` and `state` are folders; `overrides` are settings of this run only, such as the command line's model.
     `guests`: voices for this run only, by name. `countdown`: seconds before a recording begins. `begun()` is called
     when the first picture is there."""
@@ -191,18 +192,16 @@ class S2App(App[int]):
         """An error in one line, as the user should hear it."""
         return in_a_line(error, self.log_path)
 
-    def notify(self, message: str, **options: Any) -> None:
-        """A notice as Textual shows it, except that nothing in it is markup: it names files, devices, voices."""
-        super().notify(message, **options | {"markup": False})
-
     def complain(self, error: BaseException, way_on: str = "") -> None:
-        """Show an error where it stays readable: as a notice, and in the state line."""
+        """Show an error where it stays readable: in the state line, which grows with it; a notice would hide the text.
+        Where that line is not seen, as a notice too."""
         if isinstance(error, JobCancelled):
             return
         line = self.explain(error)
-        self.notify(f"{line}\n{way_on}".strip(), severity="error", timeout=12)
+        if self.screen is not self.main or not (self.main.ready and self.main.status.display):
+            self.notify(f"{line}\n{way_on}".strip(), severity="error", timeout=12)
         if self.main.ready:
-            self.main.say(line, "failed")
+            self.main.say(f"{line}. {way_on}" if way_on else line, "failed")
 
     def tell_of_damage(self) -> None:
         """Say which state files were put aside since the last time."""
@@ -317,7 +316,7 @@ class S2App(App[int]):
         from .screens.help import HelpScreen, key_groups
 
         if not self.is_open(HelpScreen):
-            self.push_screen(HelpScreen(key_groups(self, self.screen)))
+            self.push_screen(HelpScreen(key_groups(self, self.screen), getattr(self.screen, "HOW", "")))
 
     def get_system_commands(self, screen: Screen) -> Iterable[SystemCommand]:
         return commands(self, screen)

@@ -1,12 +1,11 @@
-"""Numbers as the app prints them: always with a unit, never more digits than mean something."""
+"""Numbers as the app prints them: always with a unit, never more digits than mean something. What is not there
+is left out by who asks."""
 
 from __future__ import annotations
 
 
-def seconds(value: float | None) -> str:
+def seconds(value: float) -> str:
     """0.42 s, 12.3 s; minutes from a minute on."""
-    if value is None:
-        return "-"
     if value >= 60:
         return clock(value)
     return f"{value:.2f} s" if value < 10 else f"{value:.1f} s"
@@ -24,10 +23,8 @@ def fine_clock(value: float) -> str:
     return f"{tenths // 600}:{tenths // 10 % 60:02d}.{tenths % 10}"
 
 
-def size(count: int | None) -> str:
+def size(count: int) -> str:
     """Bytes in decimal units: 850 MB, 4.63 GB."""
-    if not count:
-        return "-"
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= scale:
             value = count / scale
@@ -35,6 +32,6 @@ def size(count: int | None) -> str:
     return f"{count} B"
 
 
-def rtf(value: float | None) -> str:
+def rtf(value: float) -> str:
     """Real-time factor, wall time / audio time."""
-    return "-" if value is None else f"{value:.2f}"
+    return f"{value:.2f}"

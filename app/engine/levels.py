@@ -23,11 +23,10 @@ class Levels:
 
     @property
     def words(self) -> str:
-        return f"speech {_db(self.speech)} · pauses {_db(self.floor)} · peak {_db(self.peak)} dB"
-
-
-def _db(level: float) -> str:
-    return "-" if level <= SILENCE else f"{level:.0f}"
+        if self.peak <= SILENCE:
+            return "silence"
+        named = ("speech", self.speech), ("pauses", self.floor), ("peak", self.peak)
+        return " · ".join(f"{name} {level:.0f}" if level > SILENCE else f"no {name}" for name, level in named) + " dB"
 
 
 def peak_db(samples: np.ndarray) -> float:

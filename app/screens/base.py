@@ -18,7 +18,18 @@ Result = TypeVar("Result")  # what a screen is dismissed with
 
 
 class AppScreen(Screen[Result]):
+    """`HOW`: what to do first here, in a few sentences, which the help begins with."""
+
+    HOW = ""
     app: S2App
+
+    def say(self, text: str) -> None:
+        """Tell something; most screens have a line for it."""
+        self.app.notify(text)
+
+    def why_not(self, action: str, parameters: tuple) -> str:
+        """Why `check_action` refuses it just now, in one sentence; nothing where that is plain."""
+        return ""
 
     def on_compose(self) -> None:
         """The classes of its size, which Textual gives to what is drawn already: then all of it is styled again."""

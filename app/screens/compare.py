@@ -175,6 +175,11 @@ class CompareScreen(AppScreen[int | None]):
             return all(self.made) or None
         return self.made[self.at] is not None or None if action in ("listen", "choose") else True
 
+    def why_not(self, action: str, parameters: tuple) -> str:
+        if action == "change":
+            return "nothing to compare yet: both are heard by turns as soon as they are made"
+        return f"{self.names[self.at] or OWN} is not made yet"
+
     def action_change(self) -> None:
         share = self._share
         self.at = 1 - self.at

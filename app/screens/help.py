@@ -1,4 +1,4 @@
-"""Help: the keys, read from the bindings themselves so that they are true, and how things are done here."""
+"""Help: what to do first, the keys, read from the bindings themselves so that they are true, and how more is done."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from textual.widgets import Static
 from ..widgets.key_line import KeyLine
 
 WORDS = """\
-Type a text, choose a voice on the left, press ^s, which is ctrl and s. The sound plays while it is made; escape stops \
-it. ^j speaks what is selected, or the paragraph; F10 from the cursor's sentence on.
+^j speaks what is selected, or the paragraph; F10 from the cursor's sentence on.
 
 F12 speaks while you type: each sentence when it is finished, what you add at the end first of all; what was spoken \
 already is not spoken again when you edit it. F12 or escape ends that.
 
-A new voice: ^r, read the sentence aloud, trim it, name it. Or ^l: record, and hear the text in that voice at once.
+A voice for now: ^l records, and the text is heard in that voice at once.
 
 Tags: type [ for the list, where the model takes them. [whisper], [laughing] and any short instruction in brackets \
 direct the voice. <|speaker:1|> \
@@ -51,18 +50,21 @@ class HelpPages(VerticalScroll):
 class HelpScreen(ModalScreen[None]):
     BINDINGS = [Binding("escape,f1,question_mark,q", "app.pop_screen", "Close")]
 
-    def __init__(self, groups: list[tuple[str, DOMNode, list[Binding]]]):
-        """`groups`: as `key_groups` finds them."""
+    def __init__(self, groups: list[tuple[str, DOMNode, list[Binding]]], how: str = ""):
+        """`groups`: as `key_groups` finds them; `how`: what to do first."""
         super().__init__()
-        self._groups = groups
+        self._groups, self._how = groups, how
 
     def compose(self) -> ComposeResult:
         with HelpPages(classes="dialog", id="help"):
+            if self._how:
+                yield Static("How", classes="group", markup=False)
+                yield Static(self._how, markup=False)
             for where, _, bindings in self._groups:
                 yield Static(HEADS.get(where, f"In {where}"), classes="group", markup=False)
                 keys = [(key.key_display or self.app.get_key_display(key), key.description) for key in bindings]
                 yield Static("\n".join(f"{key:>12}  {what}" for key, what in keys), markup=False)
-            yield Static("How", classes="group", markup=False)
+            yield Static("More" if self._how else "How", classes="group", markup=False)
             yield Static(WORDS, markup=False)
         yield KeyLine()
 

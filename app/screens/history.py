@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -135,8 +136,7 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
         knobs = ", ".join(f"{k.replace('_', ' ')} {v}" for k, v in entry.options.items()) or "default options"
         self.query_one("#details", Static).update(
             f"{entry.text.strip()[:300]}\n\n{_voices(entry)} · seed {entry.seed} · {knobs} · {entry.model_name}\n"
-            f"{entry.frames} frames · first sound {figures.seconds(entry.first_audio)} · RTF {figures.rtf(entry.rtf)}\n"
-            f"$ {entry.command()[:400]}"
+            f"{' · '.join(_measured(entry))}\n$ {entry.command()[:400]}"
         )
 
     @on(DataTable.RowSelected)
@@ -255,6 +255,9 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         return self._can_undo if action == "undo" else True
 
+    def why_not(self, action: str, parameters: tuple) -> str:
+        return "there is nothing to bring back: d deletes, u undoes that"
+
     def action_undo(self) -> None:
         """Bring back what was deleted last, whenever that was."""
 
@@ -274,6 +277,15 @@ class HistoryScreen(AppScreen[HistoryEntry | None]):
 
     def on_unmount(self) -> None:
         self._hush()
+
+
+def _measured(entry: HistoryEntry) -> Iterator[str]:
+    """Those figures that there are."""
+    yield f"{entry.frames} frames"
+    if entry.first_audio is not None:
+        yield f"first sound {figures.seconds(entry.first_audio)}"
+    if entry.rtf is not None:
+        yield f"RTF {figures.rtf(entry.rtf)}"
 
 
 def _voices(entry: HistoryEntry) -> str:

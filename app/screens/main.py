@@ -63,17 +63,13 @@ class MainScreen(AppScreen[None]):
     """
 
     AUTO_FOCUS = "#text"
+    HOW = (
+        "Type or paste a text, choose a voice on the left (tab goes there, enter takes it) and press ^s, which is ctrl "
+        "and s: you hear it while it is made, and esc stops it. For a voice of your own press ^r, read the sentence "
+        "aloud, trim it and name it. ^p finds every action by its name; the history (^t) keeps all that you make."
+    )
     BINDINGS = [
         Binding("ctrl+s", "speak", "Speak", show=False),
-        Binding("f10", "speak_part('on')", "Speak from here on, or the selection", key_display="F10", show=False),
-        # F11 is full screen in many terminals
-        Binding(
-            "f11,ctrl+j",
-            "speak_part('paragraph')",
-            "Speak the selection or paragraph",
-            key_display="^j/F11",
-            show=False,
-        ),
         Binding("escape", "stop", "Stop"),
         Binding("ctrl+b", "replay", "Replay", show=False),
         Binding("f2", "pause", "Pause", key_display="F2"),
@@ -91,6 +87,11 @@ class MainScreen(AppScreen[None]):
         Binding("f12", "as_i_type", "Speak as I type", key_display="F12"),
         Binding("f7", "queue", "Queue of long texts", key_display="F7", priority=True),
         Binding("f5", "direct", "Add stage directions", key_display="F5"),
+        Binding("f10", "speak_part('on')", "Speak from here on, or the selection", key_display="F10", show=False),
+        # F11 is full screen in many terminals
+        Binding(
+            "f11,ctrl+j", "speak_part('paragraph')", "Speak selection, paragraph", key_display="^j/F11", show=False
+        ),
         Binding("f9", "again", "Say again what was not heard", key_display="F9", show=False),
         *HELP_KEYS,
     ]
@@ -258,6 +259,9 @@ class MainScreen(AppScreen[None]):
         if action == "pause":
             return self.speech.audible is not None or None
         return True
+
+    def why_not(self, action: str, parameters: tuple) -> str:
+        return "nothing to pause: no sound is under way" if action == "pause" else ""
 
     def action_speak(self) -> None:
         self.requests.text()

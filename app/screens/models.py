@@ -70,7 +70,9 @@ class ModelsScreen(AppScreen[None]):
             self.say("")
         row = table.cursor_row
         self.offers, self._memory = list(offers), memory
-        self.query_one("#models-title", Label).update(f"Models · this machine has {figures.size(memory)} of memory")
+        self.query_one("#models-title", Label).update(
+            f"Models · this machine has {figures.size(memory)} of memory" if memory else "Models"
+        )
         table.clear()
         for offer in offers:
             table.add_row(*(Text(cell) for cell in self._cells(offer)))
@@ -86,7 +88,8 @@ class ModelsScreen(AppScreen[None]):
         loaded = engine is not None and offer.path is not None and str(engine.path) == str(offer.path)
         where = "loaded" if loaded else "here" if offer.path else "to fetch"
         fits = {True: "fits", False: "too large", None: ""}[offer.fits(self._memory)]
-        return ("▸" if loaded else "", offer.name, where, figures.size(offer.fetched), figures.size(offer.needed), fits)
+        fetched, needed = (figures.size(count) if count else "" for count in (offer.fetched, offer.needed))
+        return ("▸" if loaded else "", offer.name, where, fetched, needed, fits)
 
     @property
     def current(self) -> ModelOffer | None:
@@ -100,7 +103,11 @@ class ModelsScreen(AppScreen[None]):
             needs = f"it needs {figures.size(offer.needed)} of memory while it speaks" if offer.needed else ""
             if offer.fits(self._memory) is False:
                 needs += ", more than this machine can spare: it may be slow, or fail for want of memory"
-            what = f"enter takes it: {offer.path}" if offer.path else f"enter fetches {figures.size(offer.fetched)}"
+            what = (
+                f"enter takes it: {offer.path}"
+                if offer.path
+                else f"enter fetches {figures.size(offer.fetched) if offer.fetched else 'it'}"
+            )
             lines = [what, needs, offer.licence]
             self.query_one("#model-details", Static).update("\n".join(filter(None, lines)))
 
@@ -139,7 +146,7 @@ class ModelsScreen(AppScreen[None]):
                 share = done / total if total else 0.0
                 if share >= last + STEP or share == 1:
                     last = share
-                    job.report(share, f"{figures.size(done)} of {figures.size(total)}")
+                    job.report(share, f"{figures.size(done)} of {figures.size(total)}" if total else figures.size(done))
 
             studio.fetch_model(offer.name, progress)
             if job.cancel.is_set():

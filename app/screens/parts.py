@@ -258,6 +258,11 @@ class PartsScreen(AppScreen[None]):
             return sound is not None and len(sound.takes) > 1
         return bool(self.sounds) if action == "export" else True
 
+    def why_not(self, action: str, parameters: tuple) -> str:
+        if action == "take":
+            return "there is no other take of this part: n says it anew"
+        return "nothing to export yet: m makes the parts"
+
     def action_make(self) -> None:
         if self.desk.is_made(self.reading):
             self.say(self._advice())

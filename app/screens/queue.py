@@ -127,6 +127,9 @@ class QueueScreen(AppScreen[None]):
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         return self.current is not None if action in ("make", "delete", "move") else True
 
+    def why_not(self, action: str, parameters: tuple) -> str:
+        return "the queue is empty: a puts the text of the editor into it, f a file"
+
     def action_add_text(self) -> None:
         self._add(self.app.main.editor.text, "", None)
 

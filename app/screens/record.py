@@ -26,7 +26,7 @@ from ..widgets.take_table import TakeTable
 from ..widgets.transport import Transport
 from ..widgets.trimmer import Trimmer
 from .base import HELP_KEYS, AppScreen
-from .record_buttons import ALLOWED, BUTTONS, lit
+from .record_buttons import ALLOWED, BUTTONS, lit, why_not
 from .review import LONGEST, NewVoice, Stage, TakeReview
 from .take_desk import TakeDesk
 from .take_listener import TakeListener
@@ -164,7 +164,8 @@ class RecordScreen(AppScreen[NewVoice | None]):
         self.card.next()
 
     def action_undo_words(self) -> None:
-        self.card.undo()
+        if not self.card.undo():
+            self.say("there is nothing to undo in the words")
 
     # what is shown
 
@@ -199,18 +200,22 @@ class RecordScreen(AppScreen[NewVoice | None]):
         label.set_class("✓" in text, "-done")
         label.set_class(text.startswith("!"), "-failed")
 
+    say = verdict
+
     # what the user asks for
 
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         if action in ("listen", "save"):
             return self.stage is Stage.REVIEW
-        if action == "record":
-            return self.stage in (Stage.IDLE, Stage.REVIEW)
         if action == "next_sentence":  # in the review the words are those of the take
             return self.stage in (Stage.IDLE, Stage.COUNTING)
-        if action == "takes":
-            return self.stage in (Stage.IDLE, Stage.REVIEW) and self.desk.allows(parameters[0])
+        if action in ("record", "takes"):
+            mine = action == "record" or self.desk.allows(parameters[0])
+            return mine and self.stage in (Stage.IDLE, Stage.REVIEW)
         return True
+
+    def why_not(self, action: str, parameters: tuple) -> str:
+        return why_not(action, str(*parameters), self.stage, len(self.takes))
 
     @on(Transport.ButtonPressed)
     def _button_pressed(self, event: Transport.ButtonPressed) -> None:

@@ -216,6 +216,9 @@ class VersionsScreen(AppScreen[int | None]):
         needs_one = "listen", "listen_through", "star", "export", "again"
         return self.current is not None if action in needs_one else True
 
+    def why_not(self, action: str, parameters: tuple) -> str:
+        return "no version is made yet"
+
     def action_listen(self) -> None:
         self._through = False
         if not self.listening.hush():

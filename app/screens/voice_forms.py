@@ -80,9 +80,10 @@ class VoiceForms:
                 task.done(result)
 
             def failed(error: BaseException) -> None:
-                self._app.complain(error)
                 if self._screen.is_active and not isinstance(error, JobCancelled):
                     self._ask(title, fields, accept, check, begin, self._app.explain(error))
+                else:
+                    self._app.complain(error)
 
             self._work.start(task.name, task.what, task.work, done, failed)
 

@@ -59,8 +59,11 @@ class ReadingCard(Vertical):
         self._number += 1
         self.put(self._sentence())
 
-    def undo(self) -> None:
+    def undo(self) -> bool:
+        """False where there is nothing to undo."""
+        some = bool(self._area.history.undo_stack)
         self._area.undo()
+        return some
 
     def put(self, words: str) -> None:
         """Other words in place of those that are there; undo brings them back."""

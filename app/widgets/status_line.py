@@ -24,7 +24,7 @@ SIGNS: dict[Mood, str] = {"": "", "working": "◌", "speaking": "▶", "paused":
 
 @dataclass(frozen=True)
 class Figures:
-    """None is shown as `-`; a `lead` of None, while nothing is heard, not at all."""
+    """What is None is not shown, such as the `lead` while nothing is heard."""
 
     first_audio: float | None = None
     rtf: float | None = None
@@ -105,15 +105,15 @@ class StatusLine(Widget):
     def _words(self, long: bool) -> str:
         """The figures, the most telling first: those at the end that there is no room for are left out."""
         s = self.shown
-        memory = f"{'memory ' if long else ''}{figures.size(s.memory)}"
+        memory = f"{'memory ' if long else ''}{figures.size(s.memory)}" if s.memory else ""
         if not s.frames:
-            return memory if s.memory else ""
+            return memory
         fast = s.rtf is not None and s.rtf < 1
         pace = ("faster than real time" if fast else "slower than real time") if long else "fast" if fast else "slow"
         judged = f" {pace}" if fast or (s.rtf is not None and s.steady) else ""
         parts = [
-            f"first {'sound ' if long else ''}{figures.seconds(s.first_audio)}",
-            f"RTF {figures.rtf(s.rtf)}{judged}",
+            "" if s.first_audio is None else f"first {'sound ' if long else ''}{figures.seconds(s.first_audio)}",
+            "" if s.rtf is None else f"RTF {figures.rtf(s.rtf)}{judged}",
             "" if s.lead is None else f"buffer {f'{s.lead:.1f} s':>6}",  # as wide as it gets: what follows stands still
             f"gaps {s.underruns}",
             memory,

@@ -81,6 +81,11 @@ class Trimmer(Waveform, can_focus=True):
             return self._whole and bool(self.pauses)
         return self._whole if action in ("move", "take", "whole", "hear", "zoom") else True
 
+    def why_not(self, action: str, parameters: tuple) -> str:
+        if self._whole and self.envelope.samples:
+            return "there is no pause in this take to go to"
+        return "there is no whole take to trim yet"
+
     # what is seen
 
     @property

@@ -115,6 +115,9 @@ class VoiceList(OptionList):
     def check_action(self, action: str, parameters: tuple) -> bool | None:
         return self.can_undo if (action, parameters) == ("ask", ("undo",)) else True
 
+    def why_not(self, action: str, parameters: tuple) -> str:
+        return "no voice was deleted since the start: there is nothing to bring back"
+
     def show(self, rows: Sequence[VoiceRow], cast: tuple[str | None, ...]) -> None:
         """Replace the rows, keeping the highlight on the same voice."""
         kept = self.current if self.rows else (cast[0] if cast else None)

@@ -51,6 +51,8 @@ def speech(seconds: float, seed: int):
 
 
 async def settle(pilot) -> None:
+    """Until nothing is under way and the picture stands still: on a busy machine an app that waits for its turn looks
+    idle to `pilot.pause`, so pictures are taken until two are the same."""
     import asyncio
 
     await pilot.pause()
@@ -59,8 +61,18 @@ async def settle(pilot) -> None:
     for kind in (Input, TextArea):
         for widget in pilot.app.screen.query(kind):
             widget.cursor_blink = False
-    await pilot.pause()
-    await pilot.pause()
+            # a text area keeps the lines that it drew while its cursor was out: with them the next picture had none
+            widget.notify_style_update()
+            widget.refresh()
+    before = None
+    for _ in range(100):
+        await pilot.pause()
+        await pilot.pause()
+        pictures = [[list(line) for line in screen._compositor.render_strips()] for screen in pilot.app.screen_stack]
+        if pictures == before and not pilot.app.jobs.running:
+            return
+        before = pictures
+    raise AssertionError("the picture never stands still")
 
 
 async def main(pilot) -> None:

@@ -54,4 +54,4 @@ async def test_what_cannot_be_directed_says_so(make_app, studio):
         studio.direct_error = UsageError('a language model needs mlx-lm: pip install "s2mlx[lm]"')
         await pilot.press("f5")
         await until(pilot, lambda: not app.jobs.running)
-        assert any("s2mlx[lm]" in notice.message for notice in notices(app))
+        assert "s2mlx[lm]" in app.main.status.state and not notices(app)

@@ -126,7 +126,9 @@ async def test_a_full_disk_is_told(make_app, studio, tmp_path):
         app.screen.query_one("#field-path").value = str(tmp_path / "y.wav")
         await pilot.press("enter")
         await until(pilot, lambda: not app.jobs.running)
-        assert any("the disk is full" in note.message for note in notices(app)) and app.main.speech.audio.samples
+        status = app.main.status
+        assert "the disk is full" in status.state and status.mood == "failed" and app.main.speech.audio.samples
+        assert not notices(app)  # once, where it hides nothing
 
 
 async def test_settings_are_checked_and_kept(make_app, tmp_path):
@@ -239,7 +241,10 @@ async def test_names_with_brackets_are_shown_as_they_are(make_app, studio):
         await until(pilot, lambda: studio.engine.calls and not app.jobs.running)
         assert name in app.main.query_one("#state").visual.plain
         await pilot.press("ctrl+b")
-        await until(pilot, lambda: notices(app) and not app.jobs.running)
+        await until(pilot, lambda: not app.jobs.running)
+        assert name in app.main.query_one("#state").visual.plain
+        app.notify(name)
+        await until(pilot, lambda: notices(app))
         assert not any(note.markup for note in notices(app))
 
 

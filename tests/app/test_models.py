@@ -31,7 +31,7 @@ async def test_models_with_what_they_need_here(make_app, studio):
         await opened(app, pilot)
         assert cells(app, 0)[1:] == ["s2-nano", "here", "48 MB", "48 MB", "fits"]
         assert cells(app, 1)[1:] == ["s2-pro-f16", "to fetch", "9.90 GB", "10 GB", "too large"]
-        assert cells(app, 3)[1:] == ["someone/other:model.gguf", "here", "1.00 MB", "-", ""]
+        assert cells(app, 3)[1:] == ["someone/other:model.gguf", "here", "1.00 MB", "", ""]
         assert "17 GB of memory" in label(app, "#models-title")
         await pilot.press("down")
         details = str(app.screen.query_one("#model-details").content)

@@ -91,8 +91,8 @@ def test_drawings_have_the_size_asked_for():
 
 
 def test_figures_have_units():
-    assert [figures.seconds(v) for v in (None, 0.4217, 12.34, 75)] == ["-", "0.42 s", "12.3 s", "1:15"]
-    assert [figures.size(v) for v in (None, 850e6, 4.63e9, 12)] == ["-", "850 MB", "4.63 GB", "12 B"]
+    assert [figures.seconds(v) for v in (0.4217, 12.34, 75)] == ["0.42 s", "12.3 s", "1:15"]
+    assert [figures.size(v) for v in (0, 850e6, 4.63e9, 12)] == ["0 B", "850 MB", "4.63 GB", "12 B"]
     assert figures.fine_clock(61.27) == "1:01.2"
 
 

@@ -134,8 +134,8 @@ async def test_what_cannot_go_on_is_shown_as_other_failures_are(make_app, studio
         await until(pilot, lambda: app.desk.current is not None)
         await pilot.press("escape")
         engine.gate.open()
-        await until(pilot, lambda: any("m tries again, on F7" in notice.message for notice in notices(app)))
-        assert [notice.severity for notice in notices(app)] == ["error"]
+        await until(pilot, lambda: "m tries again, on F7" in state(app))
+        assert app.main.status.mood == "failed" and not notices(app)
 
 
 async def test_what_an_earlier_run_left_is_begun_by_m(make_app, studio):
