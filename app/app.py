@@ -22,9 +22,9 @@ from .engine.protocols import SoundOutput, Studio
 from .engine.voice_shelf import VoiceShelf
 from .jobs import JobCancelled, JobEnded, JobProgressed, Jobs
 from .paths import dropped
-from .refusals import TellingApp
 from .screens.main import MainScreen
 from .screens.recording_flow import COUNTDOWN, RecordingFlow
+from .screens.refusals import TellingApp
 from .speaking.spoken_audio import Script, SpokenAudio
 from .state.faults import in_a_line, keep_fault
 from .state.history import History, HistoryEntry, distinct_options
