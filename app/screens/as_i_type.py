@@ -35,6 +35,7 @@ class AsIType:
         self._utterance: GrowingUtterance | None = None
         self._beginning = False  # an utterance, whose text is about to be sent
         self._rested = False  # nobody has typed for a while
+        self._ended = False  # the other program has; what waits is spoken to its end, as soon as it can be
         self._timer: Timer | None = None
         self._seed: int | None = None  # of the model's own voice, which is to stay the same one
         self._told = False  # that what was sent stays as it is
@@ -97,7 +98,7 @@ class AsIType:
             self._send()
 
     def _changed(self) -> None:
-        self._rested = False
+        self._rested = self._ended = False
         if self._timer:
             self._timer.stop()
         self._timer = self._screen.set_timer(REST, self._has_rested)
@@ -130,17 +131,18 @@ class AsIType:
             screen.editor.append(came.text)
             self.text_changed()
         if came.ended:
-            self._send(all=True)
+            self._ended = True
+            self._send()
 
     # sentences
 
-    def _send(self, all: bool = False) -> None:
-        """What is finished goes to be spoken, if it can be. all: the rest too."""
+    def _send(self) -> None:
+        """What is finished goes to be spoken, if it can be."""
         screen = self._screen
         engine = screen.app.loader.engine
         if not self.on or engine is None or screen.app.screen is not screen:
             return
-        words = self._text.waiting if all else self._text.finished(self._rested)
+        words = self._text.waiting if self._ended else self._text.finished(self._rested)
         if not words.strip():
             return
         from s2mlx.text import has_words, notes
@@ -162,7 +164,7 @@ class AsIType:
             return
         screen.requests.tell(notes(words, engine.config))
         try:
-            current.write(words, now=self._rested or all)
+            current.write(words, now=self._rested or self._ended)
         except Closed:
             return
         self._text.send(words)

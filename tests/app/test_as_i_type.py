@@ -255,3 +255,18 @@ async def test_a_control_sequence_cut_between_two_reads_is_none_of_the_text(make
         os.close(write)
         await until(pilot, lambda: len(spoken(studio)) == 2)
         assert "\x1b" not in app.main.editor.text
+
+
+async def test_the_end_of_a_program_s_text_is_spoken_though_it_came_before_the_model(make_app, studio):
+    studio.load_gate.close()
+    read, write = os.pipe()
+    app = make_app(text="")
+    app.main.typing.arriving = OutsideText(read, "stdin")
+    async with app.run_test() as pilot:
+        os.write(write, b"One boat. Two")
+        os.close(write)
+        await until(pilot, lambda: app.main.editor.text == "One boat. Two")
+        await until(pilot, lambda: app.main.typing._ended)
+        studio.load_gate.open()
+        await until(pilot, lambda: " ".join(spoken(studio)) == "One boat. Two", 10)
+    app.leave()
