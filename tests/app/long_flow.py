@@ -192,7 +192,8 @@ def main(sentences: int) -> None:
     flow = None
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # nothing is left running then either
     try:
-        with tempfile.TemporaryDirectory() as folder:
+        # The last app may still write while it ends.
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             flow = LongFlow(loop, Path(folder), "\n\n".join(" ".join(lines[n : n + 5]) for n in range(0, sentences, 5)))
             flow.takes()
             flow.parts()
