@@ -54,6 +54,7 @@ class LiveFirst:
         nothing is written."""
         with self._lock:
             self._growing.append(owed)
+        self.look()  # some was written before
         try:
             yield from _closed(self.engine.stream(text, **how))
         finally:

@@ -28,17 +28,24 @@ class HeardReading:
     def __init__(self, screen: AppScreen, bar: ProgressLine, editor: Editor):
         self._screen, self._bar, self._editor = screen, bar, editor
         self._utterance: LiveReading | None = None
+        self._unkept: LiveReading | None = None  # of which this was told
         self._position = 0.0
         self._found = ("", 0)  # the editor's text, and where the last sentence stands in it
 
     def begin(self, utterance: object) -> None:
         """Something else is heard; a long text tells of itself when its parts are known."""
         self._utterance = utterance if isinstance(utterance, LiveReading) else None
-        self._position = 0.0
+        self._position, self._found = 0.0, ("", 0)
         self.look()
 
     def moved(self, utterance: LiveReading) -> None:
         reading, maker, app = utterance.reading, utterance.maker, self._screen.app
+        if utterance.unkept and utterance is not self._unkept:
+            self._unkept = utterance
+            way_on = (
+                "It is heard all the same, but not all of its parts are kept."  # in a notice, while the state goes on
+            )
+            app.notify(f"{app.explain(utterance.unkept)}\n{way_on}", severity="warning", timeout=12)
         if reading is None or maker is None:
             return
         app.desk.moved(reading, maker)

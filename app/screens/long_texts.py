@@ -32,8 +32,10 @@ _OPENING = ("open parts", "readings", "plan")  # the jobs of it, one after the o
 def make_desk(app: S2App, folder: Path) -> ReadingDesk:
     """The one of this app; what `folder` holds is read when it is asked for."""
 
-    def finished(reading: Reading, sounds: Sounds, job: Job) -> str:
+    def remember(reading: Reading, sounds: Sounds) -> None:
         _into_history(app, readings, reading, sounds)
+
+    def deliver(reading: Reading, sounds: Sounds, job: Job) -> str:
         if reading.folder is None:
             return f"“{reading.title}” is made: {figures.seconds(_seconds(sounds))}"
         from pathlib import Path
@@ -64,7 +66,9 @@ def make_desk(app: S2App, folder: Path) -> ReadingDesk:
             app.complain(error, way_on)
 
     readings = Readings(folder, app.studio.write_audio, app.studio.read_audio)
-    desk = ReadingDesk(readings, app.studio, app.jobs, app.loader, app.voices, finished, tell, complain, app.explain)
+    desk = ReadingDesk(
+        readings, app.studio, app.jobs, app.loader, app.voices, remember, deliver, tell, complain, app.explain
+    )
     desk.watchers += [app.tell_of_damage, app.main.speech.reading.look]
     return desk
 
@@ -151,5 +155,5 @@ def show_parts(app: S2App, reading: Reading, heard: HeardPart | None = None) -> 
     same = heard is not None and heard.reading.id == reading.id
     if not app.is_open(PartsScreen):
         app.push_screen(PartsScreen(reading, heard.number if heard and same else 0))
-    if heard and heard.goes_on:
+    if heard and heard.goes_on and not app.desk.is_made(heard.reading):
         app.desk.make(heard.reading)

@@ -10,7 +10,7 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from ..speaking.live_reading import ReadingMoved
-from ..speaking.live_utterance import SpeechFrames, SpeechMade, SpeechUnheard
+from ..speaking.live_utterance import SpeechFailed, SpeechFrames, SpeechMade, SpeechUnheard
 from ..widgets.editor import Editor
 from ..widgets.key_line import KeyLine
 from ..widgets.progress_line import ProgressLine
@@ -192,8 +192,9 @@ class MainScreen(AppScreen[None]):
         self.speech.was_made(event)
 
     @on(SpeechUnheard)
-    def _goes_unheard(self, event: SpeechUnheard) -> None:
-        self.speech.goes_unheard(event)
+    @on(SpeechFailed)
+    def _in_trouble(self, event: SpeechUnheard | SpeechFailed) -> None:
+        self.speech.in_trouble(event)
 
     @on(ReadingMoved)
     def _reading_moved(self, event: ReadingMoved) -> None:

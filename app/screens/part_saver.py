@@ -70,12 +70,13 @@ class PartSaver:
 
             def failed(error: BaseException) -> None:
                 self._job = None
-                kept = f"{_names(written)} {'is' if len(written) == 1 else 'are'} whole" if written else "nothing"
+                kept = f"{_names(written)} {'is' if len(written) == 1 else 'are'} whole" if written else ""
                 if isinstance(error, JobCancelled):
-                    tell(self._screen, self._say, f"cancelled: {kept}{'' if written else ' was written'}")
+                    tell(self._screen, self._say, f"cancelled: {kept or 'nothing was written'}")
                 else:
                     app.complain(error, "e tries again, under another name if need be.")
-                    tell(self._screen, self._say, f"not saved: {app.explain(error)}")
+                    what = f"only {kept}" if kept else "not saved"
+                    tell(self._screen, self._say, f"{what}: {app.explain(error)}")
 
             self._job = app.jobs.start(
                 "save parts", work, done=saved, failed=failed, progressed=lambda share, note: self._progressed(note)

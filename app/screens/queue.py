@@ -94,10 +94,10 @@ class QueueScreen(AppScreen[None]):
     def _row(self, reading: Reading) -> Content:
         desk, count = self.desk, len(reading.parts)
         made = desk.made.get(reading.id, 0)
-        if made >= count:
-            sign, style, state = "✓", "$done", "done"
-        elif reading.trouble:
+        if reading.trouble:  # also of one whose parts are there, and whose file could not be written
             sign, style, state = "✗", "$failed", f"failed: {reading.trouble}"
+        elif made >= count:
+            sign, style, state = "✓", "$done", "done"
         elif desk.is_making(reading):
             waits = (maker := desk.maker_of(reading)) is not None and maker.waits
             sign, style, state = "▶", "$speaking", "steps aside" if waits else f"part {min(count, made + 1)} of {count}"
@@ -187,10 +187,11 @@ class QueueScreen(AppScreen[None]):
         if reading is None:
             return
         waiting = any(one.wanted for one in self.desk.queue)
-        if self.desk.is_made(reading) and waiting and not self.desk.current:
+        is_done = self.desk.is_made(reading) and not reading.trouble
+        if is_done and waiting and not self.desk.current:
             self.desk.make()
             self.say("goes on with what waits")
-        elif self.desk.is_made(reading):
+        elif is_done:
             self.say("all of it is there: enter shows its parts, e there exports it")
         elif self.desk.is_going(reading):
             self.desk.stop(reading)

@@ -16,7 +16,7 @@ from ..jobs import Job, deliver
 from ..speaking.audible import Audible, Replay
 from ..speaking.growing_utterance import GrowingUtterance
 from ..speaking.live_reading import LiveReading, is_long
-from ..speaking.live_utterance import LiveUtterance, SpeechFrames, SpeechMade, SpeechUnheard
+from ..speaking.live_utterance import LiveUtterance, SpeechFailed, SpeechFrames, SpeechMade, SpeechUnheard
 from ..speaking.sentence_follower import SentenceFollower
 from ..speaking.spoken_audio import Script, SpokenAudio
 from ..widgets.editor import Editor
@@ -203,7 +203,8 @@ class SpeechControl:
     def _failed(self, audible: Audible, error: BaseException) -> None:
         if audible is self.audible:
             self._ended(audible)
-            self._screen.app.complain(error)
+            if not (isinstance(audible, LiveUtterance) and audible.trouble is error):
+                self._screen.app.complain(error)
 
     def _ended(self, audible: Audible) -> None:
         if audible is not self.audible:
@@ -320,8 +321,10 @@ class SpeechControl:
         elif not audio.stats.frames and audio.finish_reason != CANCELLED:
             self._situation.say(str(ended_at_once("try another seed, or min frames 20 in the settings, ^g")))
 
-    def goes_unheard(self, event: SpeechUnheard) -> None:
-        if event.utterance is self.audible:
+    def in_trouble(self, event: SpeechUnheard | SpeechFailed) -> None:
+        if isinstance(event, SpeechFailed):
+            self._screen.app.complain(event.error)
+        elif event.utterance is self.audible:
             self._situation.enter(MakingUnheard(self._explain(event.error)))
 
     def _explain(self, error: BaseException) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
+from s2mlx.errors import GenerationError
 from s2mlx.results import CANCELLED, STOP, AudioChunk, Stats
 
 from ..engine.protocols import SoundOutput, SpeechEngine, Studio
@@ -50,6 +51,7 @@ class LiveReading(LiveUtterance):
 
     reading: Reading | None = None
     maker: PartMaker | None = None
+    unkept: Exception | None = None  # why its parts, or one of them, could not be kept: it is heard all the same
 
     def __init__(
         self,
@@ -66,6 +68,7 @@ class LiveReading(LiveUtterance):
         self._desk, self._first, self._begun_only = desk, engine, begun_only
         self._begins: list[float] = []  # seconds at which the parts begin that are there
         self._numbers: list[int] = []  # which these are
+        self._given = 0  # samples so far
         self._next = 0  # the part that follows what was given out
         self._there: dict[int, PartSound] = {}  # what was there before
         self._stats, self._frames = Stats(), 0  # of the making; frames of all that was given out
@@ -80,16 +83,14 @@ class LiveReading(LiveUtterance):
         try:
             return super().run(job)
         finally:
-            if self.reading:
-                self._desk.let_go(self.reading)
+            if self.reading and self.maker:
+                self._desk.let_go(self.reading, self.maker)
                 self._post(ReadingMoved(self))
 
     def _make(self, job: Job) -> SpokenAudio:
-        reading = self._begun()
+        reading = self._begun(job)
         if reading is None:
             return super()._make(job)
-        if job.cancel.is_set():
-            raise JobCancelled
         self.reading = reading
         self.maker = maker = self._desk.take_over(reading, job)
         self.script = replace(self.script, text=reading.text)
@@ -100,19 +101,29 @@ class LiveReading(LiveUtterance):
         self._post(ReadingMoved(self))
         self._there = self._desk.readings.sounds(reading)
         self._try(self._open)
+        mute: GenerationError | None = None
         try:
-            maker.run(self._first, job, self)
+            if len(self._there) < len(reading.parts):
+                try:
+                    maker.run(self._first, job, self)
+                except GenerationError as error:
+                    if not maker.mute:  # the others are there
+                        raise
+                    mute = error
             self._give_what_is_there(len(reading.parts), job)
         except JobCancelled:
             pass
+        if mute:
+            raise mute
         self._audio.finish_reason = CANCELLED if job.cancel.is_set() else STOP
-        if self._made_some and not job.cancel.is_set():
-            self._desk.finished(reading, self._desk.readings.sounds(reading), job)
-        self.remembered = not (self._made_some and job.cancel.is_set())
+        whole = not (job.cancel.is_set() or self.unkept)
+        if self._made_some and whole:
+            self._desk.remember(reading, self._desk.readings.sounds(reading))
+        self.remembered = whole or not self._made_some
         return self._audio
 
-    def _begun(self) -> Reading | None:
-        """The one that there is of the script, or else a new one, if it may be."""
+    def _begun(self, job: Job) -> Reading | None:
+        """The one that there is of the script, or else a new one, if it may be. Without it the text is heard too."""
         from .part_plan import planned, words_and_chapters
 
         words, chapters = words_and_chapters(self.script.text)
@@ -120,9 +131,14 @@ class LiveReading(LiveUtterance):
         if found or self._begun_only:
             return found
         script = self.script
-        return self._desk.readings.add(
-            planned(words, script.names, script.options, self.engine, chapters, given=script.text)
-        )
+        new = planned(words, script.names, script.options, self.engine, chapters, given=script.text)
+        if job.cancel.is_set():
+            raise JobCancelled
+        try:
+            return self._desk.readings.add(new)
+        except OSError as error:
+            self.not_kept(error)
+            return None
 
     # what comes of it, on the job's thread
 
@@ -139,6 +155,11 @@ class LiveReading(LiveUtterance):
         self._give(number, replace(chunk, samples=self._with_pause(number, samples) if last else samples), reason)
         if last:
             self._next = number + 1
+            self._post(ReadingMoved(self))
+
+    def not_kept(self, error: Exception) -> None:
+        if self.unkept is None:
+            self.unkept = error
             self._post(ReadingMoved(self))
 
     def _give_what_is_there(self, end: int, job: Job) -> None:
@@ -169,8 +190,9 @@ class LiveReading(LiveUtterance):
         reading = self.reading
         assert reading is not None
         if not self._numbers or self._numbers[-1] != number:
-            self._begins.append(sum(len(piece) for piece in self._audio.samples) / reading.rate)
+            self._begins.append(self._given / reading.rate)
             self._numbers.append(number)
+        self._given += len(chunk.samples)
         part = reading.parts[number]
         stats = replace(self._stats, seed=reading.seed, frames=self._frames)
         self._take(

@@ -49,6 +49,14 @@ class SpeechUnheard(Message):
         self.utterance, self.error = utterance, error
 
 
+class SpeechFailed(Message):
+    """No more of it comes; what was made may still be playing."""
+
+    def __init__(self, utterance: LiveUtterance, error: Exception):
+        super().__init__()
+        self.utterance, self.error = utterance, error
+
+
 class LiveUtterance(Audible):
     """Runs a script through the engine into an output.
 
@@ -60,6 +68,7 @@ class LiveUtterance(Audible):
     place: Callable[[tuple[int, int]], tuple[int, int] | None] | None = None  # where characters of it stand by now
     remembered = False  # the history has it already
     unheard: Exception | None = None  # why, when the loudspeaker refused or vanished
+    trouble: Exception | None = None  # why it ended early, when it was told already
 
     def __init__(
         self,
@@ -86,18 +95,30 @@ class LiveUtterance(Audible):
         return self._audio
 
     def run(self, job: Job) -> SpokenAudio:
-        """Make the speech and play it."""
+        """Make the speech and play it. Of one that fails, what was made is heard to its end: the model may be far
+        ahead of the ear."""
         self.job = job
         try:
             audio = self._make(job)
+        except Exception as error:
+            if self._audio.samples and not job.cancel.is_set():
+                self.trouble = error
+                self._post(SpeechFailed(self, error))
+                self._hear_out(job)
+            raise
+        else:
+            self._hear_out(job)
+            return audio
         finally:
-            if self._audio.samples:
-                self._audio.whole()
             self.ended.set()
-        self._post(SpeechMade(self, audio))
+
+    def _hear_out(self, job: Job) -> None:
+        if self._audio.samples:
+            self._audio.whole()
+        self.ended.set()
+        self._post(SpeechMade(self, self._audio))
         if self.output and not job.cancel.is_set():
             self._try(partial(drain, self.output, job))
-        return audio
 
     def _make(self, job: Job) -> SpokenAudio:
         text = self._begin()

@@ -34,14 +34,20 @@ class PartListener(Protocol):
     def hear(self, number: int, chunk: AudioChunk, last: bool) -> None:
         """More of a part, in order; `last`: it is whole, and kept."""
 
+    def not_kept(self, error: Exception) -> None:
+        """But this one is not: the disk may be full. It is heard all the same, and what follows."""
+
 
 class PartMaker:
-    """`part`: the number of the part under way; `waits`: somebody else is served before it."""
+    """`part`: the number of the part under way; `waits`: somebody else is served before it; `mute`: parts that gave no
+    sound."""
 
     def __init__(self, reading: Reading, readings: Readings, voices: VoiceShelf, studio: Studio):
         self.reading, self._readings, self._voices, self._studio = reading, readings, voices, studio
         self.part: int | None = None
         self.waits = False
+        self.mute: list[int] = []
+        self._unkept: set[int] = set()  # parts that were made and heard only
         self._news: deque[tuple[int, PartSound]] = deque()
         self._worked = 0.0  # seconds of work so far
         self._made = 0.0  # seconds of sound made by it, whole parts
@@ -71,7 +77,7 @@ class PartMaker:
         S2Error, OSError, JobCancelled."""
         reading, seeds = self.reading, dict[int, int]()
         self._check(engine)
-        mute: list[int] = []
+        mute = self.mute
         with ExitStack() as held:
             try:
                 held.enter_context(self._readings.lock(reading))
@@ -80,7 +86,7 @@ class PartMaker:
             if not self._missing():
                 return False
             voice = self._voice(engine, job)
-            while missing := [number for number in self._missing() if number not in mute]:
+            while missing := [number for number in self._missing() if number not in self._unkept.union(mute)]:
                 texts = [(reading.words(n), seeds.get(n, reading.seed + n)) for n in missing]
                 silent = self._some(engine, job, missing, texts, voice, ear)
                 if job.cancel.is_set():
@@ -167,7 +173,13 @@ class PartMaker:
                     whole.add(place)
                     if not part.frames:
                         return number
-                    self._keep(number, part, texts[place][1], voice is None, engine)
+                    try:
+                        self._keep(number, part, texts[place][1], voice is None, engine)
+                    except (OSError, S2Error) as error:
+                        if ear is None:
+                            raise
+                        self._unkept.add(number)
+                        ear.not_kept(error)
                     kept += 1
                     reported = 0.0
                 if ear:

@@ -26,8 +26,9 @@ Told = Callable[[str], None]
 
 
 class ReadingDesk:
-    """`watchers` are called whenever something moves; `finished(reading, sounds)` when all of one is there, on a job's
-    thread; `complain(error, what to do)` when one cannot go on."""
+    """`watchers` are called whenever something moves; `complain(error, what to do)` when one cannot go on. On a job's
+    thread, when all of one is there: `remember(reading, sounds)`, and `deliver(reading, sounds, job)`, which writes its
+    file, if it is to have one, and says so."""
 
     def __init__(
         self,
@@ -36,27 +37,26 @@ class ReadingDesk:
         jobs: Jobs,
         loader: EngineLoader,
         voices: VoiceShelf,
-        finished: Callable[[Reading, Sounds, Job], str],
+        remember: Callable[[Reading, Sounds], None],
+        deliver: Callable[[Reading, Sounds, Job], str],
         tell: Told,
         complain: Callable[[BaseException, str], None],
         explain: Callable[[BaseException], str],
     ):
         self.readings, self._studio, self._jobs, self._loader, self._voices = readings, studio, jobs, loader, voices
-        self.finished, self._tell, self._complain, self._explain = finished, tell, complain, explain
+        self.remember, self._deliver, self._explain = remember, deliver, explain
+        self._tell, self._complain = tell, complain
         self.watchers: list[Callable[[], None]] = []
-        self.current: Reading | None = None  # the one that is being made
-        self.maker: PartMaker | None = None  # its work
+        self.current: Reading | None = None  # the one that is being made in the background
         self.queue: list[Reading] = []  # all that there are, as they are on the disk
         self.sounds: dict[str, Sounds] = {}  # of those that were looked into, by id
         self.made: dict[str, int] = {}  # how many parts there are of each
-        self._job: Job | None = None
-        self._going = False  # the queue, which waits to be asked after a start
+        self._at_work: dict[str, tuple[PartMaker, Job]] = {}  # who makes which, in the background or to be heard, by id
+        self._loaded = self._going = False  # the disk was read; the queue goes on, which waits for that after a start
         self._asked: set[str] = set()  # ids since the start: they come before those that an earlier run has left
         self._writing = threading.Lock()
         self._late: dict[str, Sounds] = {}  # parts that came while the others were being read
         self._lengths = Lengths(studio.estimate_seconds)
-        self._live: dict[str, tuple[PartMaker, Job]] = {}  # those that are heard while they are made
-        self._loaded = False
 
     # what there is
 
@@ -101,8 +101,7 @@ class ReadingDesk:
 
     def maker_of(self, reading: Reading) -> PartMaker | None:
         """Its work, where it is being made."""
-        live = self._live.get(reading.id)
-        return live[0] if live else self.maker if self.current and self.current.id == reading.id else None
+        return self._at_work.get(reading.id, (None, None))[0]
 
     def is_making(self, reading: Reading) -> bool:
         return self.maker_of(reading) is not None
@@ -162,8 +161,8 @@ class ReadingDesk:
         for reading in readings:
             self._asked.discard(reading.id)
             self._change(replace(self.now(reading), wanted=False))
-            if job := self._job_of(reading):
-                job.cancel.set()
+            if work := self._at_work.get(reading.id):
+                work[1].cancel.set()
 
     def again(self, reading: Reading, number: int, seed: int, told: Told, then: Told) -> Job:
         """One part once more, before all that waits; `told(how far)` meanwhile, `then(trouble)`."""
@@ -222,11 +221,11 @@ class ReadingDesk:
             self._changed()
             then()
 
-        making = self._job_of(reading)
+        making = self._at_work.get(reading.id)
 
         def work(_: Job) -> None:
             if making:
-                making.join(5.0)
+                making[1].join(5.0)
             with self._writing:
                 self.readings.remove(reading)
 
@@ -246,63 +245,63 @@ class ReadingDesk:
         return one_of(self.queue if self._loaded else self.readings.all(), words, script, engine)
 
     def take_over(self, reading: Reading, job: Job) -> PartMaker:
-        """It is made by that job until `let_go`; what is made of it in the background ends. On that job's thread."""
-        background = self._job_of(reading)
+        """It is made by that job until `let_go`; what else makes it ends. On that job's thread."""
+        before = self._at_work.get(reading.id)
         maker = PartMaker(reading, self.readings, self._voices, self._studio)
-        self._live[reading.id] = maker, job
-        if background:
-            background.cancel.set()
-            background.join(5.0)
+        self._at_work[reading.id] = maker, job
+        if before:
+            before[1].cancel.set()
+            before[1].join(5.0)
         return maker
 
-    def let_go(self, reading: Reading) -> None:
-        """From any thread; `moved` is to follow."""
-        self._live.pop(reading.id, None)
+    def let_go(self, reading: Reading, maker: PartMaker) -> None:
+        """By that one: another may have taken it over. From any thread; `moved` is to follow."""
+        if self.maker_of(reading) is maker:
+            del self._at_work[reading.id]
 
     def moved(self, reading: Reading, maker: PartMaker) -> None:
         """There may be more of it, or it was let go."""
         if all(one.id != reading.id for one in self.queue):
+            if reading.id in self.made:  # it was known, and is removed
+                return
             self.queue.append(reading)
         if reading.id not in self.sounds and reading.id not in self._late:
             self._late[reading.id] = {}
             self.look_into(reading, lambda: None)
         self._take_news(reading, maker)
-        if self.is_made(reading) and (now := self.now(reading)).wanted and not self.is_making(reading):
+        now = self.now(reading)
+        if self.is_made(reading) and now.wanted and now.folder is None and not self.is_making(reading):
             self._change(replace(now, wanted=False, trouble=""))
         self._next()
 
     # the work
 
-    def _job_of(self, reading: Reading) -> Job | None:
-        live = self._live.get(reading.id)
-        return live[1] if live else self._job if self.current and self.current.id == reading.id else None
-
     def _next(self) -> None:
         if self.current is not None or not self._going:
             return
-        waiting = [one for one in self.queue if one.wanted and not one.trouble and one.id not in self._live]
+        waiting = [one for one in self.queue if one.wanted and not one.trouble and one.id not in self._at_work]
         if not waiting:
             return
         reading = self.current = next((one for one in waiting if one.id in self._asked), waiting[0])
-        maker = self.maker = PartMaker(reading, self.readings, self._voices, self._studio)
+        maker = PartMaker(reading, self.readings, self._voices, self._studio)
         self.look_into(reading, self._changed)
-
-        look = lambda share, note: self._take_news(reading, maker)
 
         def work(job: Job) -> tuple[str, Sounds]:
             made = maker.run(self._loader.wait(job), job)
             sounds = self.readings.sounds(reading)  # another window may have made some
-            return self.finished(reading, sounds, job) if made else "", sounds
+            if made:
+                self.remember(reading, sounds)
+            # with nothing made its file may lack still: the writing failed before, or was cut short
+            return self._deliver(reading, sounds, job) if made or reading.folder else "", sounds
 
         def done(found: tuple[str, Sounds]) -> None:
-            said, sounds = found
-            self._found(reading, sounds | self.sounds.get(reading.id, {}))
-            ended(None, said)
+            self._found(reading, found[1] | self.sounds.get(reading.id, {}))
+            ended(None, found[0])
 
         def ended(error: BaseException | None, said: str = "") -> None:
             self._take_news(reading, maker)
-            self.current = self.maker = self._job = None
-            now = self.now(reading)
+            self.let_go(reading, maker)
+            self.current, now = None, self.now(reading)
             if isinstance(error, JobCancelled):
                 self._changed()
             elif error is not None:
@@ -313,7 +312,8 @@ class ReadingDesk:
                 self._tell(said or f"“{reading.title}”: all of it is made")
             self._next()
 
-        self._job = self._jobs.start("reading", work, done=done, failed=ended, progressed=look)
+        news = lambda *_: self._take_news(reading, maker)
+        self._at_work[reading.id] = maker, self._jobs.start("reading", work, done=done, failed=ended, progressed=news)
         self._changed()
 
     def _found(self, reading: Reading, sounds: Sounds) -> None:

@@ -95,6 +95,18 @@ def test_a_text_that_is_being_written_goes_first_only_while_sound_is_owed(monkey
     writing.close()
 
 
+def test_what_was_written_before_its_stream_began_goes_first_too():
+    held = Held()
+    held.go.set()
+    engine = LiveFirst(held)
+    chunks = behind(engine)
+    next(chunks)
+    writing = engine.stream_growing("written", lambda: True)
+    next(writing)
+    assert list(chunks) == [] and engine.stepped_aside
+    writing.close()
+
+
 def test_nothing_comes_between_the_look_and_the_beginning():
     """What begins right after it was seen that nobody waits still has it step aside."""
     held = Held()

@@ -1,6 +1,9 @@
 """A long text on the main screen: heard at once, made in parts that are kept, and nothing of it is made twice."""
 
 import shutil
+from dataclasses import replace
+from threading import Event
+from types import SimpleNamespace
 
 import pytest
 from s2mlx_app.app import S2App
@@ -8,8 +11,10 @@ from s2mlx_app.screens.parts import PartsScreen
 from s2mlx_app.speaking import live_reading
 from textual.widgets import Input
 
+from s2mlx.errors import GenerationError
+
 from ..fakes import RATE
-from .conftest import running, until
+from .conftest import notices, running, until
 from .test_parts import PART, TEXT, label, opened, parted, rows
 from .test_voices import state
 
@@ -238,6 +243,112 @@ async def test_the_history_says_it_again_as_it_was(make_app, studio):
         await pilot.press("s")
         await until(pilot, lambda: app.screen is app.main and not app.jobs.running and len(studio.players) == 2)
         assert len(engine.calls) == before  # the parts are there
+
+
+async def test_what_is_made_is_heard_to_its_end_where_the_model_fails(make_app, studio):
+    say, studio.loudspeakers.speed = parted(studio).stream, 0
+
+    def stream(text, **how):
+        for number, chunk in enumerate(say(text, **how)):
+            if number == 5 and "second" in text:
+                raise GenerationError("the fake model failed")
+            yield chunk
+
+    studio.engine.stream = stream
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "the fake model failed" in state(app))
+        [player] = studio.players
+        assert player.finished and app.main.speech.audible is not None  # it sounds still, and can be silenced
+        await until(pilot, lambda: [entry.finish_reason for entry in app.history.entries()] == ["cancelled"])
+        await pilot.press("escape")
+        await until(pilot, lambda: player.stopped and not app.jobs.running)
+        assert state(app) == "stopped" and not notices(app)  # it was told already
+
+
+async def test_a_part_without_sound_is_told_and_the_others_are_heard(make_app, studio):
+    engine, say = parted(studio), studio.engine.stream
+    engine.stream = lambda text, **how: (
+        replace(chunk, samples=chunk.samples[:0], codes=chunk.codes[:, :0]) if "second" in text else chunk
+        for chunk in say(text, **how)
+    )
+    studio.loudspeakers.speed = 0
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "part 2 has no sound" in state(app))
+        await until(pilot, lambda: studio.players[0].finished)
+        assert app.main.speech.audible is not None  # it sounds still
+        assert abs(studio.players[0].queued - (2 * PART + PAUSE) / RATE) < 1e-6
+        await pilot.press("escape")
+        await until(pilot, lambda: not app.jobs.running)
+
+
+@pytest.mark.parametrize("where", ["the text", "its parts"])
+async def test_what_cannot_be_kept_is_heard_all_the_same(make_app, studio, monkeypatch, where):
+    parted(studio)
+    full = OSError(28, "No space left on device")
+
+    def add(reading):
+        raise full
+
+    app = make_app(text=TEXT, cast=("anna",))
+    if where == "the text":
+        monkeypatch.setattr(app.desk.readings, "add", add)
+    else:
+        studio.write_error = full
+    async with running(app) as pilot:
+        await spoken(app, pilot)
+        [player] = studio.players
+        assert player.finished and player.queued * RATE >= PART
+        assert any("disk is full" in one.message and "heard all the same" in one.message for one in notices(app))
+        if where == "its parts":
+            assert abs(player.queued - (3 * PART + 2 * PAUSE) / RATE) < 1e-6
+            studio.write_error = None
+            await spoken(app, pilot)  # now they are kept
+            assert app.desk.is_made(app.desk.queue[0])
+
+
+async def test_the_one_that_takes_it_over_is_not_let_go_by_the_one_before(make_app, studio):
+    engine = parted(studio)
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        first, second = (SimpleNamespace(cancel=Event(), join=lambda seconds: None) for _ in range(2))
+        before = app.desk.take_over(screen.reading, first)
+        now = app.desk.take_over(screen.reading, second)
+        assert first.cancel.is_set() and not second.cancel.is_set()
+        app.desk.let_go(screen.reading, before)
+        assert app.desk.maker_of(screen.reading) is now
+        app.desk.let_go(screen.reading, now)
+        assert not app.desk.is_making(screen.reading) and not engine.calls
+
+
+async def test_a_text_that_was_removed_does_not_come_back_by_late_news(make_app, studio):
+    parted(studio)
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        await spoken(app, pilot)
+        utterance = app.main.speech.latest
+        app.desk.remove(utterance.reading, lambda: None)
+        await until(pilot, lambda: not app.desk.queue)
+        app.main.speech.reading.moved(utterance)
+        assert app.desk.queue == []
+
+
+async def test_one_that_is_all_there_is_heard_where_nothing_can_be_written(make_app, studio, monkeypatch):
+    parted(studio)
+    app = make_app(text=TEXT, cast=("anna",))
+    async with running(app) as pilot:
+        await spoken(app, pilot)
+
+        def refuse(reading):
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(app.desk.readings, "lock", refuse)
+        await spoken(app, pilot)
+        assert len(studio.players) == 2 and not notices(app)
 
 
 async def test_a_failure_keeps_the_parts(make_app, studio):

@@ -101,3 +101,19 @@ async def test_what_cannot_be_written_says_so(make_app, studio, tmp_path):
         await asked(app, pilot, tmp_path / "whole.wav")
         await until(pilot, lambda: "not saved" in label(app, "#said"))
         assert any(notice.severity == "error" for notice in notices(app))
+
+
+async def test_what_is_whole_before_the_disk_is_full_is_told(make_app, studio, tmp_path):
+    parted(studio)
+    app, whole = make_app(text=CHAPTERS, cast=("anna",)), studio.open_sound
+
+    def open_sound(path, rate):
+        if "002" in path.name:
+            raise OSError(28, "No space left on device")
+        return whole(path, rate)
+
+    async with running(app) as pilot:
+        await made(app, pilot)
+        studio.open_sound = open_sound
+        await asked(app, pilot, tmp_path / "book.wav", "chapters")
+        await until(pilot, lambda: "book-001.wav is whole: the disk is full" in label(app, "#said"))

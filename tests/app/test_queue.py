@@ -147,3 +147,25 @@ async def test_what_an_earlier_run_left_is_begun_by_m(make_app, studio):
         await until(pilot, lambda: rows(screen) and "waits for m" in rows(screen)[0])
         await pilot.press("m")
         await until(pilot, lambda: "done" in rows(screen)[0] and not app.jobs.running)
+
+
+async def test_a_file_that_could_not_be_written_is_written_by_the_next_try(make_app, studio, tmp_path):
+    studio.engine.passes = by_sentence
+    folder, whole = tmp_path / "out", studio.open_sound
+    folder.mkdir()
+    app = make_app(text=TEXT, cast=("anna",))
+
+    def full(path, rate):
+        raise OSError(28, "No space left on device")
+
+    async with running(app) as pilot:
+        screen = await opened(app, pilot)
+        studio.open_sound = full
+        screen._add(TEXT, "story", str(folder))
+        await until(pilot, lambda: rows(screen) and "failed: the disk is full" in rows(screen)[0])
+        studio.open_sound = whole
+        made = len(studio.engine.calls)
+        await pilot.press("m")
+        await until(pilot, lambda: folder / "story.flac" in studio.files and "done" in rows(screen)[0])
+        await until(pilot, lambda: not app.jobs.running)
+        assert len(studio.engine.calls) == made and len(app.history.entries()) == 1
