@@ -26,6 +26,15 @@ def long(monkeypatch):
     monkeypatch.setattr(live_reading, "LONG", 2.0)
 
 
+def held(studio, chunks):
+    """An engine that gives so many until its gate is opened; 10 are a part."""
+    engine = parted(studio)
+    engine.gate.close()
+    engine.waiting_at = 0
+    engine.gate.let(chunks)
+    return engine
+
+
 def texts(engine):
     return [call.text for call in engine.calls]
 
@@ -64,10 +73,7 @@ async def test_what_is_heard_is_the_list_of_parts(make_app, studio, tmp_path):
 
 
 async def test_the_bar_tells_how_far_it_is(make_app, studio):
-    engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(12)  # chunks: a part, and a little of the next
+    engine = held(studio, 12)  # chunks: a part, and a little of the next
     studio.loudspeakers.speed = 0
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
@@ -89,10 +95,7 @@ async def test_the_bar_tells_how_far_it_is(make_app, studio):
 
 
 async def test_what_was_stopped_goes_on_without_being_made_again(make_app, studio):
-    engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(12)
+    engine = held(studio, 12)
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
@@ -113,10 +116,7 @@ async def test_what_was_stopped_goes_on_without_being_made_again(make_app, studi
 
 
 async def test_what_was_heard_outlives_a_crash(make_app, studio, tmp_path):
-    engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(22)  # chunks: two parts, and a little of the third
+    engine = held(studio, 22)  # chunks: two parts, and a little of the third
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
         await pilot.press("ctrl+s")
@@ -134,10 +134,7 @@ async def test_what_was_heard_outlives_a_crash(make_app, studio, tmp_path):
 
 
 async def test_the_parts_are_made_on_when_they_are_looked_at(make_app, studio):
-    engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(12)
+    engine = held(studio, 12)
     studio.loudspeakers.speed = 0
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
@@ -157,10 +154,7 @@ async def test_the_parts_are_made_on_when_they_are_looked_at(make_app, studio):
 
 
 async def test_it_takes_over_what_is_made_in_the_background(make_app, studio):
-    engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(12)
+    engine = held(studio, 12)
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
         screen = await opened(app, pilot)
@@ -176,10 +170,7 @@ async def test_it_takes_over_what_is_made_in_the_background(make_app, studio):
 
 
 async def test_what_is_made_in_the_background_is_told_too(make_app, studio):
-    engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(12)
+    engine = held(studio, 12)
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
         screen = await opened(app, pilot)
