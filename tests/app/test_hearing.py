@@ -20,7 +20,7 @@ async def test_words_spoken_freely_stand_in_the_card_and_can_be_taken_back(make_
         card = app.screen.card
         await until(pilot, lambda: "were heard" in subtitle(app.screen))
         assert card.words == "I just say something else."
-        assert app.screen.takes.in_hand.transcript == "I just say something else."
+        await until(pilot, lambda: app.screen.takes.in_hand.transcript == "I just say something else.")
         app.screen.action_undo_words()
         await until(pilot, lambda: card.words != "I just say something else." and not subtitle(app.screen))
 
