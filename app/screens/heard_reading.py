@@ -42,10 +42,9 @@ class HeardReading:
         reading, maker, app = utterance.reading, utterance.maker, self._screen.app
         if utterance.unkept and utterance is not self._unkept:
             self._unkept = utterance
-            way_on = (
-                "It is heard all the same, but not all of its parts are kept."  # in a notice, while the state goes on
-            )
-            app.notify(f"{app.explain(utterance.unkept)}\n{way_on}", severity="warning", timeout=12)
+            # a notice: the state line goes on telling what is heard
+            what = f"{app.explain(utterance.unkept)}\nIt is heard all the same, but not all of its parts are kept."
+            app.notify(what, severity="warning", timeout=12)
         if reading is None or maker is None:
             return
         app.desk.moved(reading, maker)

@@ -42,19 +42,17 @@ class PartSaver:
         fields += [Field(ending[1:], f"subtitles beside it, as {ending}", False) for ending in SUBTITLES]
         about = "" if len(there) == count else f"{len(there)} of {count} parts are there, and only they are written."
 
-        def files(values: dict) -> list[tuple[Path, int, int]]:
-            """Of chapters, those of which something is there."""
-            found = files_of(reading, typed(values["path"]), bool(values.get("chapters")))
-            return [one for one in found if any(number in there for number in range(*one[1:]))]
+        def files(values: dict) -> tuple[list[tuple[Path, int, int]], list[int]]:
+            """Of chapters, those of which something is there; the numbers of the others."""
+            every = files_of(reading, typed(values["path"]), bool(values.get("chapters")))
+            has = [any(number in there for number in range(first, end)) for _, first, end in every]
+            return [one for one, some in zip(every, has) if some], [n for n, some in enumerate(has, 1) if not some]
 
         def save(values: dict | None) -> None:
             if values is None:
                 return
-            app, targets, written = self._screen.app, files(values), list[Path]()
-            firsts = {first for _, first, _ in targets}
-            every = files_of(reading, typed(values["path"]), bool(values.get("chapters")))
-            left = [str(number) for number, (_, first, _) in enumerate(every, 1) if first not in firsts]
-            lacks = f"; nothing is there yet of chapter {', '.join(left)}" if left else ""
+            app, (targets, left), written = self._screen.app, files(values), list[Path]()
+            lacks = f"; nothing is there yet of chapter {', '.join(map(str, left))}" if left else ""
             beside = _endings(values)
 
             def work(job: Job) -> str:
@@ -84,7 +82,7 @@ class PartSaver:
 
         def more(values: dict) -> list[Path]:
             """What is written beside the file that is named."""
-            paths = [path for path, _, _ in files(values)]
+            paths = [path for path, _, _ in files(values)[0]]
             return paths[1:] + [path.with_suffix(ending) for path in paths for ending in _endings(values)]
 
         self._screen.app.push_screen(Form("Save the whole", fields, "Save", writable(ENDINGS, more), about=about), save)

@@ -101,15 +101,10 @@ class LiveReading(LiveUtterance):
         self._post(ReadingMoved(self))
         self._there = self._desk.readings.sounds(reading)
         self._try(self._open)
-        mute: GenerationError | None = None
+        mute = None
         try:
             if len(self._there) < len(reading.parts):
-                try:
-                    maker.run(self._first, job, self)
-                except GenerationError as error:
-                    if not maker.mute:  # the others are there
-                        raise
-                    mute = error
+                mute = self._make_the_others(maker, job)
             self._give_what_is_there(len(reading.parts), job)
         except JobCancelled:
             pass
@@ -121,6 +116,16 @@ class LiveReading(LiveUtterance):
             self._desk.remember(reading, self._desk.readings.sounds(reading))
         self.remembered = whole or not self._made_some
         return self._audio
+
+    def _make_the_others(self, maker: PartMaker, job: Job) -> GenerationError | None:
+        """What is missing, which `hear` gets. Why parts stayed mute, if only these did."""
+        try:
+            maker.run(self._first, job, self)
+        except GenerationError as error:
+            if not maker.mute:
+                raise
+            return error
+        return None
 
     def _begun(self, job: Job) -> Reading | None:
         """The one that there is of the script, or else a new one, if it may be. Without it the text is heard too."""
