@@ -99,9 +99,7 @@ async def versions(pilot) -> None:
     app = pilot.app
     app.main.editor.put("The harbour was quiet before dawn.")
     app.change(seed=1234)
-    app.studio.engine.gate.close()
-    app.studio.engine.waiting_at = 0
-    app.studio.engine.gate.let(90)  # chunks: three versions of thirty
+    app.studio.engine.hold(90)  # chunks: three versions of thirty
     await pilot.press("ctrl+n")
     while not (hasattr(app.screen, "made") and len(app.screen.made) == 3):
         await asyncio.sleep(0.01)
@@ -136,14 +134,19 @@ It was full of oranges. They rolled over the quay and into the water, where gull
 """
 
 
-async def parts(pilot) -> None:
-    """Three of five parts are made; the second was said again, and is heard."""
+async def _with_book(pilot):
+    """-> the app, with a text of several parts."""
     await settle(pilot)
     app = pilot.app
     app.main.editor.put(BOOK)
     app.change(seed=1234, cast=("anna",))
-    engine = app.studio.engine
-    engine.passes = by_sentence
+    app.studio.engine.passes = by_sentence
+    return app
+
+
+async def parts(pilot) -> None:
+    """Three of five parts are made; the second was said again, and is heard."""
+    app = await _with_book(pilot)
     await pilot.press("f6")
     while not (isinstance(app.screen, PartsScreen) and app.screen.reading.id in app.desk.sounds):
         await asyncio.sleep(0.01)
@@ -164,20 +167,15 @@ async def parts(pilot) -> None:
 
 async def queue(pilot) -> None:
     """One is done, one failed, one waits."""
-    await settle(pilot)
-    app = pilot.app
-    app.main.editor.put(BOOK)
-    app.change(seed=1234, cast=("anna",))
+    app = await _with_book(pilot)
     engine = app.studio.engine
-    engine.passes = by_sentence
     await pilot.press("f7")
     await settle(pilot)
     for text in (BOOK, "The second one. It is short.", "The third one. It waits. So it is.", "The last one waits too."):
         app.main.editor.put(text)
         engine.fail_at = 36 if text.startswith("The third") else None
         if text.startswith("The last"):
-            engine.gate.close()
-            engine.waiting_at = 0
+            engine.hold()
         await pilot.press("a")
         if not text.startswith("The last"):
             await settle(pilot)

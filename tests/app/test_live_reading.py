@@ -29,9 +29,7 @@ def long(monkeypatch):
 def held(studio, chunks):
     """An engine that gives so many until its gate is opened; 10 are a part."""
     engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(chunks)
+    engine.hold(chunks)
     return engine
 
 
@@ -42,6 +40,15 @@ def texts(engine):
 async def spoken(app, pilot):
     await pilot.press("ctrl+s")
     await until(pilot, lambda: not app.jobs.running)
+
+
+async def begun_behind(app, pilot):
+    """-> the screen of its parts, which are made in the background; the first is there, and the main screen shown."""
+    screen = await opened(app, pilot)
+    await pilot.press("m")
+    await until(pilot, lambda: len(screen.sounds) == 1)
+    await pilot.press("escape")
+    return screen
 
 
 async def test_what_is_heard_is_the_list_of_parts(make_app, studio, tmp_path):
@@ -157,10 +164,8 @@ async def test_it_takes_over_what_is_made_in_the_background(make_app, studio):
     engine = held(studio, 12)
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
-        screen = await opened(app, pilot)
-        await pilot.press("m")
-        await until(pilot, lambda: len(screen.sounds) == 1)
-        await pilot.press("escape", "ctrl+s")
+        screen = await begun_behind(app, pilot)
+        await pilot.press("ctrl+s")
         await until(pilot, lambda: app.main.bar.has_class("-heard"))
         engine.gate.open()
         await until(pilot, lambda: not app.jobs.running)
@@ -173,10 +178,7 @@ async def test_what_is_made_in_the_background_is_told_too(make_app, studio):
     engine = held(studio, 12)
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
-        screen = await opened(app, pilot)
-        await pilot.press("m")
-        await until(pilot, lambda: len(screen.sounds) == 1)
-        await pilot.press("escape")
+        await begun_behind(app, pilot)
         await until(pilot, lambda: app.main.bar.has_class("-heard"))
         assert "in the background: part 2 of 3" in app.main.bar.words and 0 < app.main.bar.share < 1
         engine.gate.open()

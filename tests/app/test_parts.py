@@ -61,9 +61,7 @@ async def test_all_parts_are_made_in_one_batch_and_unheard(make_app, studio):
 
 async def test_how_far_it_is_is_told(make_app, studio):
     engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(10)  # chunks: the first part
+    engine.hold(10)  # chunks: the first part
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
         screen = await opened(app, pilot)
@@ -116,9 +114,7 @@ async def test_a_part_is_said_anew_and_put_into_the_whole(make_app, studio, tmp_
 
 async def test_listening_goes_through_and_waits_for_what_is_not_there(make_app, studio):
     engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(10)
+    engine.hold(10)
     studio.loudspeakers.speed = 1e6
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
@@ -149,9 +145,7 @@ async def test_one_part_alone_is_made_to_be_heard(make_app, studio):
 @pytest.mark.parametrize("key", ["m", "l"])
 async def test_what_was_made_outlives_a_crash(make_app, studio, tmp_path, key):
     engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(20)
+    engine.hold(20)
     app = make_app(text=TEXT, cast=("anna",), seed=100)
     async with running(app) as pilot:
         screen = await opened(app, pilot)
@@ -175,9 +169,7 @@ async def test_what_was_made_outlives_a_crash(make_app, studio, tmp_path, key):
 
 async def test_speech_that_is_waited_for_goes_first(make_app, studio):
     engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(12)
+    engine.hold(12)
     app = make_app(text=TEXT, cast=("anna",), seed=100)
     async with running(app) as pilot:
         screen = await opened(app, pilot)

@@ -79,8 +79,7 @@ async def test_to_look_at_a_part_makes_none(make_app, studio):
 
 async def test_a_change_of_mind_forgets_what_was_waited_for(make_app, studio):
     engine = parted(studio)
-    engine.gate.close()
-    engine.waiting_at = 0
+    engine.hold()
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
         screen = await opened(app, pilot)

@@ -56,9 +56,7 @@ async def test_texts_and_files_are_made_one_after_the_other(make_app, studio, tm
 async def test_its_state_is_told_and_it_is_stopped_moved_and_removed(make_app, studio):
     engine = studio.engine
     engine.passes = by_sentence
-    engine.gate.close()
-    engine.waiting_at = 0
-    engine.gate.let(11)
+    engine.hold(11)
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
         screen = await opened(app, pilot)
@@ -84,8 +82,7 @@ async def test_its_state_is_told_and_it_is_stopped_moved_and_removed(make_app, s
 async def test_it_is_there_after_a_restart_and_waits_to_be_asked(make_app, studio):
     engine = studio.engine
     engine.passes = by_sentence
-    engine.gate.close()
-    engine.waiting_at = 0
+    engine.hold()
     app = make_app(text=TEXT, cast=("anna",))
     async with running(app) as pilot:
         screen = await opened(app, pilot)
@@ -128,8 +125,7 @@ async def test_what_cannot_go_on_is_shown_as_other_failures_are(make_app, studio
         await until(pilot, lambda: "m tries again" in label(app, "#said"))
         assert "failed" in rows(screen)[0] and state(app) == "the fake model failed"
         assert not notices(app)  # which would hide rows
-        engine.waiting_at = 0
-        engine.gate.close()
+        engine.hold()
         await pilot.press("m")
         await until(pilot, lambda: app.desk.current is not None)
         await pilot.press("escape")

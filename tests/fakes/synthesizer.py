@@ -232,6 +232,12 @@ class FakeSynthesizer:
         finally:
             source.leave()
 
+    def hold(self, chunks=0):
+        """So many chunks more, and then none until the gate is opened."""
+        self.gate.close()
+        self.waiting_at = 0
+        self.gate.let(chunks)
+
     def _wait(self, done, stopped, lead):
         """As long as work takes, as the gate says, and while the listener is far behind."""
         if done >= self.waiting_at:
