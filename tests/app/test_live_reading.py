@@ -9,13 +9,12 @@ import pytest
 from s2mlx_app.app import S2App
 from s2mlx_app.screens.parts import PartsScreen
 from s2mlx_app.speaking import live_reading
-from textual.widgets import Input
 
 from s2mlx.errors import GenerationError
 
 from ..fakes import RATE
 from .conftest import notices, running, until
-from .test_parts import PART, TEXT, label, opened, parted, rows
+from .test_parts import PART, TEXT, exported, label, opened, parted, rows
 from .test_voices import state
 
 PAUSE = RATE * 250 // 1000
@@ -69,11 +68,8 @@ async def test_what_is_heard_is_the_list_of_parts(make_app, studio, tmp_path):
         await pilot.press("down", "n")
         await until(pilot, lambda: "is in the whole" in label(app, "#said"))
         assert len(engine.calls) == 4  # and no more
-        await pilot.press("e")
-        await until(pilot, lambda: bool(app.screen.query("#field-path")))
         target = tmp_path / "whole.flac"
-        app.screen.query_one("#field-path", Input).value = str(target)
-        await pilot.press("enter")
+        await exported(app, pilot, target)
         await until(pilot, lambda: target in studio.files)
         assert len(studio.files[target]) == whole and len(engine.calls) == 4
         assert len(app.history.entries()) == 1

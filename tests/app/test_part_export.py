@@ -5,25 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 from s2mlx_app.screens.parts import PartsScreen
-from textual.widgets import Checkbox, Input
 
 from ..fakes import FRAME, RATE, Gate
 from .conftest import notices, running, until
-from .test_parts import TEXT, label, made, parted
+from .test_parts import TEXT, exported, label, made, parted
 
 CHAPTERS = "# One\n\nIt begins.\n\n# Two\n\nIt goes on. It ends."
-
-
-async def asked(app, pilot, path, *boxes):
-    await pilot.press("e")
-    await until(pilot, lambda: bool(app.screen.query("#field-path")))
-    app.screen.query_one("#field-path", Input).value = str(path)
-    for box in boxes:
-        app.screen.query_one(f"#field-{box}", Checkbox).value = True
-    await pilot.press("enter")
-    if path.exists():
-        await pilot.press("enter")  # once more to replace it
-    await until(pilot, lambda: isinstance(app.screen, PartsScreen))
 
 
 def slowly(studio):
@@ -48,7 +35,7 @@ async def test_escape_cancels_it_and_leaves_nothing(make_app, studio, tmp_path, 
         await made(app, pilot)
         gate, target = slowly(studio), tmp_path / "whole.flac"
         target.write_bytes(b"before")
-        await asked(app, pilot, target)
+        await exported(app, pilot, target)
         await until(pilot, lambda: any(job.what == "save parts" for job in app.jobs.running))
         await pilot.press("escape")
         assert isinstance(app.screen, PartsScreen) and "cancelled" in label(app, "#said")
@@ -67,7 +54,7 @@ async def test_chapters_that_are_whole_stay(make_app, studio, tmp_path):
         screen = await made(app, pilot)
         gate = slowly(studio)
         gate.let(3)  # of the second chapter, a little
-        await asked(app, pilot, tmp_path / "book.wav", "chapters")
+        await exported(app, pilot, tmp_path / "book.wav", "chapters")
         assert screen.reading.chapters[1][0] == 1
         await until(pilot, lambda: tmp_path / "book-001.wav" in studio.files)
         await pilot.press("escape")
@@ -81,7 +68,7 @@ async def test_subtitles_lie_beside_each_file(make_app, studio, tmp_path):
     app = make_app(text=CHAPTERS, cast=("anna",))
     async with running(app) as pilot:
         await made(app, pilot)
-        await asked(app, pilot, tmp_path / "book.wav", "chapters", "srt", "vtt")
+        await exported(app, pilot, tmp_path / "book.wav", "chapters", "srt", "vtt")
         await until(pilot, lambda: "saved" in label(app, "#said") and ".srt and .vtt" in label(app, "#said"))
         first, second = ((tmp_path / f"book-00{number}.srt").read_text() for number in (1, 2))
         assert "It begins." in first and "It goes on." not in first and first.startswith("1\n00:00:00,")
@@ -98,7 +85,7 @@ async def test_what_cannot_be_written_says_so(make_app, studio, tmp_path):
     async with running(app) as pilot:
         await made(app, pilot)
         studio.write_error = OSError(28, "No space left on device")
-        await asked(app, pilot, tmp_path / "whole.wav")
+        await exported(app, pilot, tmp_path / "whole.wav")
         await until(pilot, lambda: "not saved" in label(app, "#said"))
         assert any(notice.severity == "error" for notice in notices(app))
 
@@ -115,5 +102,5 @@ async def test_what_is_whole_before_the_disk_is_full_is_told(make_app, studio, t
     async with running(app) as pilot:
         await made(app, pilot)
         studio.open_sound = open_sound
-        await asked(app, pilot, tmp_path / "book.wav", "chapters")
+        await exported(app, pilot, tmp_path / "book.wav", "chapters")
         await until(pilot, lambda: "book-001.wav is whole: the disk is full" in label(app, "#said"))

@@ -44,6 +44,19 @@ def parted(studio):
     return studio.engine
 
 
+async def exported(app, pilot, path, *boxes):
+    """The form of the export filled and sent, `boxes` checked."""
+    await pilot.press("e")
+    await until(pilot, lambda: bool(app.screen.query("#field-path")))
+    app.screen.query_one("#field-path", Input).value = str(path)
+    for box in boxes:
+        app.screen.query_one(f"#field-{box}", Checkbox).value = True
+    await pilot.press("enter")
+    if path.exists():
+        await pilot.press("enter")  # once more to replace it
+    await until(pilot, lambda: isinstance(app.screen, PartsScreen))
+
+
 async def test_all_parts_are_made_in_one_batch_and_unheard(make_app, studio):
     engine = parted(studio)
     app = make_app(text=TEXT, cast=("anna",), seed=100)
@@ -95,11 +108,8 @@ async def test_a_part_is_said_anew_and_put_into_the_whole(make_app, studio, tmp_
         assert (call.text, call.voice[0].name) == ("The second is here.", "anna") and call.options.seed != 101
         await until(pilot, lambda: len(studio.players) == 1)  # it is heard
         assert "2/2" in rows(screen)[1] and f"seed {call.options.seed}" in label(app, "#part-words")
-        await pilot.press("e")
-        await until(pilot, lambda: bool(app.screen.query("#field-path")))
         target = tmp_path / "whole.flac"
-        app.screen.query_one("#field-path", Input).value = str(target)
-        await pilot.press("enter")
+        await exported(app, pilot, target)
         await until(pilot, lambda: target in studio.files and "saved" in label(app, "#said"))
         pauses = 2 * RATE * 250 // 1000
         assert len(studio.files[target]) == 2 * PART + PART // 2 + pauses
@@ -202,11 +212,7 @@ async def test_chapters_are_files_of_their_own(make_app, studio, tmp_path):
         screen = await made(app, pilot)
         assert [row for row in rows(screen) if row.startswith("§")] == ["§ One", "§ Two"]
         assert not any("#" in text for text, _ in studio.engine.batches[0])
-        await pilot.press("e")
-        await until(pilot, lambda: bool(app.screen.query("#field-path")))
-        app.screen.query_one("#field-path", Input).value = str(tmp_path / "book.wav")
-        app.screen.query_one("#field-chapters", Checkbox).value = True
-        await pilot.press("enter")
+        await exported(app, pilot, tmp_path / "book.wav", "chapters")
         await until(pilot, lambda: "saved" in label(app, "#said"))
         parts = [len(studio.files[tmp_path / f"book-00{number}.wav"]) for number in (1, 2)]
         assert tmp_path / "book.wav" not in studio.files and parts[0] < parts[1]

@@ -3,13 +3,12 @@
 import pytest
 from s2mlx_app.screens.parts import PartsScreen
 from s2mlx_app.speaking.part_plan import planned
-from textual.widgets import Checkbox, Input
 
 from s2mlx.errors import UsageError
 from s2mlx.options import Options
 
 from .conftest import notices, running, until
-from .test_parts import TEXT, label, made, opened, parted
+from .test_parts import TEXT, exported, label, made, opened, parted
 from .test_voices import state
 
 
@@ -150,11 +149,7 @@ async def test_chapters_of_which_nothing_is_made_get_no_file(make_app, studio, t
         await opened(app, pilot)
         await pilot.press("n")
         await until(pilot, lambda: "is in the whole" in label(app, "#said"))
-        await pilot.press("e")
-        await until(pilot, lambda: bool(app.screen.query("#field-path")))
-        app.screen.query_one("#field-path", Input).value = str(tmp_path / "book.wav")
-        app.screen.query_one("#field-chapters", Checkbox).value = True
-        await pilot.press("enter")
+        await exported(app, pilot, tmp_path / "book.wav", "chapters")
         await until(pilot, lambda: "nothing is there yet of chapter 2" in label(app, "#said"))
         assert tmp_path / "book-001.wav" in studio.files and tmp_path / "book-002.wav" not in studio.files
 
