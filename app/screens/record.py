@@ -312,7 +312,7 @@ class RecordScreen(AppScreen[NewVoice | None]):
     @on(TextArea.Changed, "#words")
     @on(Input.Changed, "#name")
     def _words_changed(self) -> None:
-        if self.stage is Stage.REVIEW:
+        if self.stage in (Stage.CHECKING, Stage.REVIEW):  # they are those of the take in the hand
             self.desk.note()
 
     @on(TakeTable.TakeChosen)

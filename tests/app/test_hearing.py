@@ -1,10 +1,12 @@
 """A take is heard: free words come into the card, wrong ones are marked; without a recognizer nothing changes."""
 
 from s2mlx_app.engine.hearing import HeardTake, hear
+from s2mlx_app.screens.review import Stage
 
 from ..fakes import FakeEar
 from .conftest import running, until
 from .fakes import hum
+from .test_leaving import checking
 from .test_recording import take
 
 
@@ -23,6 +25,19 @@ async def test_words_spoken_freely_stand_in_the_card_and_can_be_taken_back(make_
         await until(pilot, lambda: app.screen.takes.in_hand.transcript == "I just say something else.")
         app.screen.action_undo_words()
         await until(pilot, lambda: card.words != "I just say something else." and not subtitle(app.screen))
+
+
+async def test_words_heard_before_the_verdict_are_the_take_s(make_app, studio):
+    studio.hears = lambda words: HeardTake("I just say something else.", freely=True)
+    app = make_app()
+    async with running(app, (80, 24)) as pilot:
+        await checking(app, pilot)
+        await until(pilot, lambda: app.screen.card.words == "I just say something else.")
+        await until(pilot, lambda: app.screen.takes.in_hand.transcript == "I just say something else.")
+        assert app.screen.stage is Stage.CHECKING
+        studio.look_gate.open()
+        await until(pilot, lambda: app.screen.stage is Stage.REVIEW and not app.jobs.running)
+        assert app.screen.takes.in_hand.transcript == "I just say something else."
 
 
 async def test_words_heard_otherwise_are_marked_until_they_change(make_app, studio):
