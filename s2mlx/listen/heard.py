@@ -37,7 +37,7 @@ def shared_out(text: str, start: float, end: float) -> list[HeardWord]:
     sizes = [len(word) + 1 for word in words]  # a space is short, and every word has one
     total, at, found = sum(sizes) or 1, start, []
     for word, size in zip(words, sizes):
-        until = at + (end - start) * size / total
+        until = min(end, at + (end - start) * size / total)
         found.append(HeardWord(word, at, until))
         at = until
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from math import inf
 
 import numpy as np
 
@@ -40,8 +41,10 @@ class MoonshineEar:
 
     def hear(self, samples: np.ndarray, rate: int, language: str | None = None, twice: bool = False) -> Heard:
         """See `Ear`; the language is always English."""
-        samples = resample(np.asarray(samples, np.float32).reshape(-1), rate, RATE)
-        lines = self._lines(samples)
+        samples = np.asarray(samples, np.float32).reshape(-1)
+        whole = len(samples) / rate
+        samples = resample(samples, rate, RATE)  # which may round up to a sample more
+        lines = [(line, min(start, whole), min(end, whole)) for line, start, end in self._lines(samples)]
         text = " ".join(line for line, _, _ in lines)
         words: list[HeardWord] = []
         for line, start, end in lines:
@@ -72,4 +75,6 @@ class MoonshineEar:
                 end = min(max(begin, begin + line.duration), seconds)
                 if text := " ".join(line.text.split()):
                     found.append((text, start / RATE + begin, start / RATE + end))
-        return found
+        # Where it cuts within speech, a line is said to last into the next.
+        ends = [begin for _, begin, _ in found[1:]] + [inf]
+        return [(text, begin, max(begin, min(end, last))) for (text, begin, end), last in zip(found, ends)]

@@ -1,5 +1,7 @@
 """The bundled voice, as it comes: it ends its sentences by itself, a seed repeats, every bundled voice speaks."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -63,6 +65,14 @@ def test_every_bundled_voice_speaks(tts):
         tts.say(TEXT, voice="nobody-of-this-name")
 
 
+def test_a_voice_of_the_first_one_does_not_fit(tts):
+    """Its codes would name other sounds; it had 1024 of them."""
+    codes = np.zeros((tts.config.num_codebooks, 20), int)
+    first = s2mlx.Voice(codes, "Good morning.", tts.sample_rate, 1024)
+    with pytest.raises(s2mlx.VoiceError, match="made for another model"):
+        tts.say(TEXT, voice=first)
+
+
 def test_what_is_printed_is_short(tts):
     """Not the samples and codes themselves."""
     audio = tts.say(TEXT, seed=1)
@@ -93,3 +103,19 @@ def test_a_clone_from_a_longer_clip(tts):
 def test_a_text_without_words_is_nothing_to_say(tts, text):
     with pytest.raises(s2mlx.UsageError, match="nothing to say"):
         tts.say(text, seed=1)
+
+
+def test_its_pitch_moves(tts, monkeypatch):
+    """By the pitches that its codes name, while it speaks: a semitone and a half at least, and no leaps."""
+    recipe = assets_dir() / "nano" / "recipe"
+    if not recipe.is_dir():
+        pytest.skip("the recipe is not here")
+    monkeypatch.syspath_prepend(str(recipe.parent))
+    speakers = importlib.import_module("recipe.speakers")
+    moved = []
+    for seed, text in enumerate((TEXT, "The children are playing in the yard, and nobody wants to come in.")):
+        codes = tts.say(text, seed=seed).codes[1]
+        semitones = 12 * np.log2(speakers.PITCHES[speakers.parts(codes)[0]])
+        assert np.abs(np.diff(semitones)).max() < 7
+        moved.append(semitones.std())
+    assert np.mean(moved) >= 1.5, moved

@@ -88,15 +88,17 @@ def test_words_that_are_not_the_clips_are_doubted(run, tts, tmp_path):
 
 @pytest.mark.parametrize("name", ["bruno", "clara", "marcus", "nora", "robin"])
 def test_a_transcript_that_lacks_words_is_doubted(run, tts, name):
-    """Not one that has all; nor for the silence around and between them."""
+    """Not one that has all; nor for the silence around and between them.
+
+    These clips are spoken briskly: with two thirds of its words each would only be a slow one."""
     clip = ASSETS / f"{name}.flac"
     words = Voice.load(ASSETS / f"{name}.s2voice").transcript.split()
-    most = " ".join(words[: round(0.6 * len(words))])
+    some = " ".join(words[: round(0.4 * len(words))])
     samples, rate = soundfile.read(clip)
     silence = np.zeros(2 * rate)
     soundfile.write("calm.wav", np.concatenate([silence, samples, silence]), rate)
     for path, text, doubted in [
-        (clip, most, True),
+        (clip, some, True),
         (clip, " ".join(words), False),
         ("calm.wav", " ".join(words), False),
     ]:

@@ -52,9 +52,10 @@ def tokenizer():
 
 
 def ids(tokenizer, text):
-    """The phones, without the marks of pauses: what is said, not how it is parted."""
-    pause = tokenizer.token_to_id("\ue0ff")
-    return [i for i in tokenizer.encode(text, add_special_tokens=False).ids if i != pause]
+    """The phones, without the marks of pauses and of gaps between words: what is said, not how it is parted."""
+    marks = [tokenizer.token_to_id(mark) for mark in ("\ue0ff", "\ue0f9")]
+    assert None not in marks
+    return [i for i in tokenizer.encode(text, add_special_tokens=False).ids if i not in marks]
 
 
 @pytest.mark.parametrize("written", SAID)

@@ -1,4 +1,4 @@
-"""Stage 2: the frames' codes, made from the features alone before any network is trained.
+"""Stage 3: the frames' codes, made from the features alone before any network is trained.
 
 Book 0 (semantic): the classes of (phone, how many frames it lasts, which of them this is), each split by k-means into a
 few kinds. A code therefore says what is spoken and how far the phone has come. The books after the speaker's hold what
@@ -12,7 +12,8 @@ import sys
 import numpy as np
 from scipy import sparse
 
-from . import config, corpus, durations, grid
+from . import align, config, corpus, durations, grid
+from .melody import melody
 from .vocoder import BANDS, KNOTS
 
 SEMANTIC = 1024
@@ -21,6 +22,7 @@ DETAIL = 256
 FLOOR = -8.5  # log amplitudes below are silence
 APERIODICITY = 2.0  # its weight against the envelope in distances
 WIDTH = 2 * BANDS * KNOTS
+EARLIER = config.work("earlier/books.npz")
 
 
 def flatten(features):
@@ -49,9 +51,9 @@ def states(names, lengths):
     return keys
 
 
-def kmeans(x, k, rng, rounds=12):
-    """x [N, D] -> centres [k, D]; an empty cluster restarts at a random vector."""
-    centre = x[rng.choice(len(x), k, replace=len(x) < k)].copy()
+def kmeans(x, k, rng, rounds=12, start=None):
+    """x [N, D] -> centres [k, D]; an empty cluster restarts at a random vector. start: centres to begin with."""
+    centre = x[rng.choice(len(x), k, replace=len(x) < k)].copy() if start is None else start.copy()
     for _ in range(rounds):
         near = nearest(x, centre)
         count = np.bincount(near, minlength=k)
@@ -120,64 +122,95 @@ class Books:
         return cls(z["semantic"], {k: tuple(v) for k, v in json.loads(str(z["groups"])).items()}, list(z["details"]))
 
 
-def learn(laid, seed=1):
-    """laid: lists of (keys, vectors) -> Books and the figures of the fit"""
+def learn(laid, seed=1, earlier=None):
+    """laid: lists of (keys, vectors) -> Books and the figures of the fit.
+
+    earlier: Books of another teacher. Their states keep their entries and every entry begins where it was, moved as the
+    state's mean has moved; so an entry goes on meaning the same, and networks that know the earlier books need to learn
+    less."""
     rng = np.random.default_rng(seed)
     keys = np.array([k for ks, _ in laid for k in ks])
     x = np.concatenate([v for _, v in laid])
     kinds, which = np.unique(keys, return_inverse=True)
     order = np.argsort(which, kind="stable")
     edges = np.searchsorted(which[order], np.arange(len(kinds) + 1))
-    members = [order[a:b] for a, b in zip(edges[:-1], edges[1:])]
-    spread = np.array([x[m].var(0).sum() for m in members])
-    quiet = np.array([k.split()[0] in ("lead", "tail", "pause") for k in kinds])
-    share = shares(np.array([len(m) for m in members]), np.where(quiet, 0, spread), SEMANTIC)
-    groups, centres, first = {}, [], 0
-    for kind, member, n in zip(kinds, members, share):
-        centres.append(kmeans(x[member], n, rng))
-        groups[str(kind)] = (first, first + int(n))
-        first += int(n)
-    semantic = np.concatenate(centres + [np.zeros((SEMANTIC - first, WIDTH), np.float32)])
+    members = {str(k): order[a:b] for k, a, b in zip(kinds, edges[:-1], edges[1:])}
+    groups, centres = grouped(x, members, rng) if earlier is None else regrouped(x, members, rng, earlier)
+    semantic = np.concatenate([*centres, np.zeros((SEMANTIC - sum(map(len, centres)), WIDTH), np.float32)])
     books = Books(semantic, groups, [])
     some = [laid[i] for i in rng.permutation(len(laid))[:1200]]
     rest = np.concatenate([v - semantic[books.encode(k, v)[0]] for k, v in some])
-    figures = dict(states=len(kinds), classes=first, variance=float(x.var(0).sum()), after_0=float(rest.var(0).sum()))
+    classes = sum(map(len, centres))
+    figures = dict(
+        states=len(groups), classes=classes, variance=float(x.var(0).sum()), after_0=float(rest.var(0).sum())
+    )
     for b in range(DETAIL_BOOKS):
-        centre = kmeans(rest, DETAIL, rng)
+        centre = kmeans(rest, DETAIL, rng, start=earlier and earlier.details[b])
         books.details.append(centre)
         rest = rest - centre[nearest(rest, centre)]
         figures[f"after_{b + 1}"] = float(rest.var(0).sum())
     return books, figures
 
 
-def lay(spoken, lengths):
-    """corpus items -> texts, [(names, lengths in frames)], [(states, vectors)]"""
-    texts, named, laid = [], [], []
-    for sentence, phones, analysis in spoken:
-        names, n, features = grid.lay(phones, analysis.astype(np.float32), config.TEMPO, lengths)
+def grouped(x, members, rng):
+    """-> {state: (first, end)} and each state's centres, as many as its frames and their spread deserve"""
+    spread = np.array([x[m].var(0).sum() for m in members.values()])
+    quiet = np.array([k.split()[0] in ("lead", "tail", "pause") for k in members])
+    share = shares(np.array([len(m) for m in members.values()]), np.where(quiet, 0, spread), SEMANTIC)
+    groups, centres, first = {}, [], 0
+    for (kind, member), n in zip(members.items(), share):
+        centres.append(kmeans(x[member], n, rng))
+        groups[kind] = (first, first + int(n))
+        first += int(n)
+    return groups, centres
+
+
+def regrouped(x, members, rng, earlier):
+    """The same with the states and the numbers of earlier books."""
+    centres = []
+    for kind, (first, end) in earlier.groups.items():
+        centre = earlier.semantic[first:end]
+        member = members.get(kind, ())
+        if len(member) >= 4 * (end - first):
+            centre = centre + x[member].mean(0) - centre.mean(0)
+            centre = kmeans(x[member], end - first, rng, start=centre)
+        centres.append(centre.astype(np.float32))
+    return earlier.groups, centres
+
+
+def lay(spoken, lengths, times):
+    """corpus items -> texts, [(names, lengths in frames)], [(states, vectors)], melodies [frames]"""
+    texts, named, laid, melodies = [], [], [], []
+    for sentence, phones, analysis, pitch in spoken:
+        analysis = analysis.astype(np.float32)
+        phones = align.times(times, phones, analysis)
+        names, n, features, moved = grid.lay(phones, analysis, melody(pitch), config.TEMPO, lengths)
         texts.append(sentence)
         named.append((names, n))
         laid.append((states(names, n), flatten(features)))
-    return texts, named, laid
+        melodies.append(moved)
+    return texts, named, laid, melodies
 
 
 def run_books():
-    spoken = corpus.load(range(config.BOOK_SHARDS))
-    mean = durations.learn([phones for _, phones, _ in spoken])
+    spoken, times = corpus.load(range(config.BOOK_SHARDS)), align.load()
+    mean = durations.learn([align.times(times, phones, analysis) for _, phones, analysis, _ in spoken])
     config.work("durations.json").write_text(json.dumps(mean))
-    books, figures = learn(lay(spoken, durations.Durations(mean))[2])
+    earlier = Books.load(EARLIER) if EARLIER.exists() else None
+    books, figures = learn(lay(spoken, durations.Durations(mean), times)[2], earlier=earlier)
     books.save(config.work("books.npz"))
     config.note("books", utterances=len(spoken), **figures)
 
 
 def run():
-    books, lengths = Books.load(), durations.Durations.load()
-    texts, named, codes = [], [], []
+    books, lengths, times = Books.load(), durations.Durations.load(), align.load()
+    texts, named, codes, melodies = [], [], [], []
     for index in range(config.SHARDS):
-        t, n, laid = lay(corpus.load([index]), lengths)
+        t, n, laid, moved = lay(corpus.load([index]), lengths, times)
         texts += t
         named += n
         codes += [books.encode(k, v) for k, v in laid]
+        melodies += moved
     end = np.cumsum([c.shape[1] for c in codes])
     np.savez(
         config.work("codes.npz"),
@@ -185,18 +218,19 @@ def run():
         phones=np.array([" ".join(n) for n, _ in named]),
         lengths=np.array([" ".join(map(str, n)) for _, n in named]),
         codes=np.concatenate(codes, 1).astype(np.int16),
+        melody=np.concatenate(melodies).astype(np.float16),
         end=end,
     )
     config.note("codes", utterances=len(texts), frames=int(end[-1]))
 
 
 def load():
-    """-> list of (text, phone names, lengths in frames, codes int16 [1 + DETAIL_BOOKS, F])"""
+    """-> list of (text, phone names, lengths in frames, codes int16 [1 + DETAIL_BOOKS, F], melody [F])"""
     z = np.load(config.work("codes.npz"))
     at = np.concatenate([[0], z["end"]])
-    codes = z["codes"]
+    codes, moved = z["codes"], z["melody"].astype(np.float32)
     return [
-        (str(t), p.split(), [int(x) for x in n.split()], codes[:, at[i] : at[i + 1]])
+        (str(t), p.split(), [int(x) for x in n.split()], codes[:, at[i] : at[i + 1]], moved[at[i] : at[i + 1]])
         for i, (t, p, n) in enumerate(zip(z["text"], z["phones"], z["lengths"]))
     ]
 

@@ -10,11 +10,12 @@ WORK = Path(os.environ.get("NANO_WORK", "nano-work"))
 
 UTTERANCES = 8000
 LONG_UTTERANCES = 1500
+VARIED_UTTERANCES = 6000  # mostly of less common words
 SHARD = 250
 VALIDATION = 100  # the last utterances of the corpus
 LEXICON_WORDS = 30000  # the most frequent ones: said right, by a rule or by an entry of their own
 TEMPO = 1.1
-SHARDS = (UTTERANCES + LONG_UTTERANCES) // SHARD
+SHARDS = (UTTERANCES + LONG_UTTERANCES + VARIED_UTTERANCES) // SHARD
 BOOK_SHARDS = 20  # shards that durations and codebooks are learned from
 
 

@@ -1,7 +1,7 @@
 """How long a phone lasts: the mean over the corpus for the phone between its neighbours.
 
-The teacher's own lengths vary with stress and position; means make the rhythm a little more even and, above all, easy
-to foresee from the phones alone.
+The teacher's own lengths vary with stress and position, which cannot be foreseen from the phones alone; half-way to the
+means (grid.OWN) the rhythm is a little more even and easier to learn.
 """
 
 import collections

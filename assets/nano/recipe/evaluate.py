@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import soundfile
 
-from . import asr, config, evaluate_clones, speakers, vocoder
+from . import align, asr, config, durations, evaluate_clones, grid, speakers, teacher, vocoder
 from .held_out import EVERYDAY, HARDER, LONGER, RARE, RUN_ON
 
 COMMAND = os.environ.get("S2MLX") or shutil.which("s2mlx") or "s2mlx"
@@ -127,82 +127,77 @@ def voices(folder):
 
 
 def locked(text, speaker):
-    from . import grid
-
-    return np.clip(
-        vocoder.synthesize(grid.utterance(text, config.TEMPO)[2], *speakers.pair(speaker)) * speakers.GAIN, -1, 1
-    )
+    """-> the teacher on the frame grid in a speaker's voice, and its entries of book 1"""
+    features, moved = grid.utterance(text, align.load(), config.TEMPO, durations.Durations.load())[2:]
+    spoken = speakers.spoken(moved, speaker)
+    return speakers.sound(features, spoken), spoken
 
 
 def vocoder_gate(folder):
     for name, sentences in (("everyday", EVERYDAY), ("harder", HARDER)):
-        for speaker in (speakers.DEFAULT, speakers.SHIPPED["marcus"]):
-            heard = [asr.hear(locked(t, speaker), vocoder.RATE) for t in sentences]
-            report(
-                "vocoder",
-                sentences=name,
-                speaker=speakers.pair(speaker),
-                wer=round(asr.word_error_rate(sentences, heard), 3),
-            )
+        for who in ("clara", "marcus"):
+            heard = [asr.hear(locked(t, speakers.SHIPPED[who])[0], vocoder.RATE) for t in sentences]
+            report("vocoder", sentences=name, speaker=who, wer=round(asr.word_error_rate(sentences, heard), 3))
 
 
 def codec(folder):
     """Locked speech through `encode` and `decode`."""
     for name, sentences in (("everyday", EVERYDAY[:20]), ("harder", HARDER)):
-        for speaker in (speakers.DEFAULT, speakers.SHIPPED["marcus"]):
-            heard, named = [], []
+        for who in ("clara", "marcus"):
+            heard, pitch, size = [], [], []
             for text in sentences:
                 clip, codes, out = folder / "clip.wav", folder / "clip.npy", folder / "back.wav"
-                soundfile.write(clip, locked(text, speaker), vocoder.RATE)
+                wave, spoken = locked(text, speakers.SHIPPED[who])
+                soundfile.write(clip, wave, vocoder.RATE)
                 product("encode", clip, "-o", codes, "-m", MODEL)
                 product("decode", codes, "-o", out, "-m", MODEL)
-                named.append(np.mean(np.load(codes)[1] == speaker))
+                named, true = speakers.parts(np.load(codes)[1][: len(spoken)]), speakers.parts(spoken)
+                pitch.append(np.mean(np.abs(named[0] - true[0]) <= 1))
+                size.append(np.mean(named[2] == true[2]))
                 heard.append(asr.hear(*soundfile.read(out)))
             report(
                 "codec",
                 sentences=name,
-                speaker=speakers.pair(speaker),
-                speaker_right=round(float(np.mean(named)), 3),
+                speaker=who,
+                pitch_right=round(float(np.mean(pitch)), 3),
+                size_right=round(float(np.mean(size)), 3),
                 wer=round(asr.word_error_rate(sentences, heard), 3),
             )
 
 
-def pitch_class(samples, rate):
-    """The class nearest to the median pitch of the sound."""
-    from .teacher import pyworld
-
-    f0, t = pyworld.dio(np.asarray(samples, np.float64), rate, f0_floor=60, f0_ceil=320)
-    f0 = pyworld.stonemask(np.asarray(samples, np.float64), f0, t, rate)
-    classes = np.array(speakers.PITCHES)
-    return int(classes[np.abs(np.log(np.median(f0[f0 > 0]) / speakers.hertz(classes))).argmin()])
+def middle_pitch(samples, rate):
+    """The median pitch of the sound in Hz."""
+    f0 = teacher.measure(samples, rate)
+    return float(np.median(f0[f0 > 0])) if (f0 > 0).any() else 0.0
 
 
 def speaker(folder, pairs=40):
-    """References in every voice; the pitch is measured in the sound, the formants are named by the codes."""
+    """References of all pitches and sizes; the pitch is measured in the sound, the size is named by the codes."""
     rng = np.random.default_rng(7)
-    pitch = side = 0
+    apart, side = [], 0
     heard, wanted = [], []
-    for i in range(pairs):
-        who, ref, text = i % speakers.COUNT, EVERYDAY[rng.integers(25)], EVERYDAY[25 + rng.integers(25)]
+    for _ in range(pairs):
+        who, ref, text = speakers.draw(rng), EVERYDAY[rng.integers(25)], EVERYDAY[25 + rng.integers(25)]
         clip, codes = folder / "ref.wav", folder / "ref.npy"
-        soundfile.write(clip, locked(ref, who), vocoder.RATE)
+        soundfile.write(clip, locked(ref, who)[0], vocoder.RATE)
         samples, rate, _ = say(text, folder / "out.wav", "--ref", clip, "--ref-text", ref, "--codes", codes)
-        pitch += pitch_class(samples, rate) == speakers.pair(who)[0]
-        named = speakers.pair(int(np.bincount(np.load(codes)[1]).argmax()) % speakers.COUNT)
-        side += (named[1] > speakers.MIDDLE) == (speakers.pair(who)[1] > speakers.MIDDLE)
+        apart.append(abs(12 * np.log2(max(1.0, middle_pitch(samples, rate)) / who.hertz)))
+        named = speakers.FORMANTS[speakers.heard(np.load(codes)[1]).size]
+        side += (named > speakers.MIDDLE) == (who.formant > speakers.MIDDLE)
         heard.append(asr.hear(samples, rate))
         wanted.append(text)
     report(
         "speaker",
         pairs=pairs,
-        pitch_class=pitch / pairs,
-        formant_side=side / pairs,
+        semitones_apart=round(float(np.median(apart)), 2),
+        within_2_semitones=float(np.mean(np.array(apart) <= 2)),
+        size_side=side / pairs,
         wer=round(asr.word_error_rate(wanted, heard), 3),
     )
 
 
 def outside(folder):
-    """References that the model did not make: espeak-ng's voices and the teacher's colleagues."""
+    """References that the model did not make: voices of espeak-ng and flite."""
     ref = "Please put the small green bottle on the kitchen table."
     makers = {
         f"espeak-ng {v}": ["espeak-ng", "-v", v, "-s", "145", "-w", "CLIP", ref]
@@ -212,17 +207,17 @@ def outside(folder):
     for name, command in makers.items():
         clip, codes = str(folder / "outside.wav"), folder / "outside.npy"
         subprocess.run([clip if c == "CLIP" else c for c in command], check=True)
-        from_pitch = pitch_class(*soundfile.read(clip))
-        heard = []
+        heard, pitches = [], []
         for text in EVERYDAY[:6]:
             samples, rate, _ = say(text, folder / "out.wav", "--ref", clip, "--ref-text", ref, "--codes", codes)
             heard.append(asr.hear(samples, rate))
+            pitches.append(middle_pitch(samples, rate))
         report(
             "outside",
             reference=name,
-            clip_pitch=from_pitch,
-            spoken_pitch=pitch_class(samples, rate),
-            voice=speakers.pair(int(np.bincount(np.load(codes)[1]).argmax()) % speakers.COUNT),
+            clip_hertz=round(middle_pitch(*soundfile.read(clip))),
+            spoken_hertz=round(float(np.median(pitches))),
+            size=speakers.heard(np.load(codes)[1]).formant,
             wer=round(asr.word_error_rate(EVERYDAY[:6], heard), 3),
         )
 

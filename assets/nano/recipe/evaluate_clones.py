@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import asr, teacher
+from . import align, asr, config, durations, flite, grid, melody, teacher, vocoder
 from .held_out import EVERYDAY, REFERENCE
 
 VOICES = ("slt", "rms", "awb", "kal16")  # flite's, at their own pitch and tempo
@@ -20,9 +20,7 @@ def leaked(reference, wanted, heard):
 
 def pitch_deviation(samples, rate):
     """Standard deviation of the pitch where voiced, in semitones, without the outer hundredths (wrong octaves)."""
-    samples = np.asarray(samples, np.float64)
-    f0, at = teacher.pyworld.dio(samples, rate, f0_floor=60, f0_ceil=320)
-    f0 = teacher.pyworld.stonemask(samples, f0, at, rate)
+    f0 = teacher.measure(samples, rate)
     semitones = 12 * np.log2(f0[f0 > 0])
     low, high = np.quantile(semitones, (0.01, 0.99))
     return float(semitones[(semitones >= low) & (semitones <= high)].std())
@@ -31,8 +29,8 @@ def pitch_deviation(samples, rate):
 def cell(tts, voice, count, texts):
     """One voice with a clip of `count` sentences -> figures"""
     reference = " ".join(REFERENCE[:count])
-    clip = teacher.speak(reference, voice)[1].astype(np.float32)
-    made = tts.clone((clip, teacher.RATE), reference)
+    clip = flite.speak(reference, voice).astype(np.float32)
+    made = tts.clone((clip, flite.RATE), reference)
     heard, ends = [], 0
     for i, text in enumerate(texts):
         audio = tts.say(text, voice=made, seed=1 + i, max_frames=400)
@@ -41,7 +39,7 @@ def cell(tts, voice, count, texts):
     leaks = [words for text, h in zip(texts, heard) if (words := leaked(reference, text, h))]
     return dict(
         reference=voice,
-        seconds=round(len(clip) / teacher.RATE, 1),
+        seconds=round(len(clip) / flite.RATE, 1),
         wer=round(asr.word_error_rate(texts, heard), 3),
         leaks=len(leaks),
         leaked=sorted(set().union(*leaks)),
@@ -71,8 +69,28 @@ def empty(tts, report):
         report("empty", text=text, seconds=round(audio.seconds, 2), level=round(level, 4), end=audio.finish_reason)
 
 
+def in_frames(octaves, rate):
+    """A melody of 5 ms steps -> its middle in every frame."""
+    step, frame = teacher.STEP_MS / 1000, vocoder.FRAME / rate
+    return np.array(
+        [
+            np.median(octaves[int(i * frame / step) :][: int(frame / step)])
+            for i in range(int(len(octaves) * step / frame))
+        ]
+    )
+
+
 def pitch(tts, report):
-    """How far the pitch moves within a sentence."""
-    said = [tts.say(text, seed=1) for text in EVERYDAY[:10]]
-    moved = [pitch_deviation(audio.samples, audio.sample_rate) for audio in said]
-    report("pitch", semitones=round(float(np.median(moved)), 2))
+    """How far the pitch moves within a sentence, and how like the teacher's on the frame grid.
+
+    Both have nearly the same frames: stretched to one length, the same words lie together."""
+    moved, alike, times, lengths = [], [], align.load(), durations.Durations.load()
+    for text in EVERYDAY[:20]:
+        audio = tts.say(text, seed=1)
+        moved.append(pitch_deviation(audio.samples, audio.sample_rate))
+        f0 = teacher.measure(audio.samples, audio.sample_rate)
+        spoken = in_frames(melody.melody(f0), audio.sample_rate)
+        wanted = grid.utterance(text, times, config.TEMPO, lengths)[3]
+        at = np.linspace(0, len(wanted) - 1, len(spoken))
+        alike.append(np.corrcoef(spoken, np.interp(at, np.arange(len(wanted)), wanted))[0, 1])
+    report("pitch", semitones=round(float(np.median(moved)), 2), like_teacher=round(float(np.median(alike)), 2))

@@ -1,11 +1,13 @@
 """Stage 9: the trained networks as one GGUF file in the S2 layout (model.md, section 5): Q8_0 and f16."""
 
+from dataclasses import replace
+
 import gguf
 import numpy as np
 import torch
 
 from . import config, own_keys, speakers
-from .make_tokenizer import vocabulary
+from .make_tokenizer import CONTROL, SEMANTIC, SPARE, vocabulary
 from .nets.codec import Codec, CodecSizes
 from .nets.dual_ar import ARSizes, DualAR
 
@@ -151,9 +153,35 @@ def load():
     return ar.eval(), codec.eval()
 
 
+def more(rows, last):
+    """rows [n, D] -> [n + SPARE, D], all new ones like `last`"""
+    return torch.cat([rows, last.expand(SPARE, -1)])
+
+
+@torch.no_grad()
+def with_spare(ar, codec):
+    """The same networks with SPARE codes more, which are never chosen: their logits are those of a token that was never
+    right, and the encoder's search finds the entry they repeat before them."""
+    sizes, state = ar.sizes, ar.state_dict()
+    larger = DualAR(replace(sizes, vocab=sizes.vocab + SPARE, codebook_size=SEMANTIC + SPARE))
+    for name in ("fast_embeddings.weight", "fast_output.weight"):
+        state[name] = more(state[name], state[name][-1])
+    state["embeddings.weight"] = more(state["embeddings.weight"], state["embeddings.weight"][CONTROL.index("<|pad|>")])
+    books = state["codebook_embeddings.weight"].split(SEMANTIC)
+    state["codebook_embeddings.weight"] = torch.cat([more(book, book[-1]) for book in books])
+    larger.load_state_dict(state)
+
+    state = codec.state_dict()
+    listener = Codec(replace(codec.sizes, semantic=SEMANTIC + SPARE))
+    name = "quantizer.semantic_quantizer.quantizers.0.codebook.weight"
+    state[name] = more(state[name], state[name][0])
+    listener.load_state_dict(state)
+    return larger.eval(), listener.eval()
+
+
 def run():
     path = config.work("s2-nano.gguf")
-    write(path, *load())
+    write(path, *with_spare(*load()))
     config.note("export", bytes=path.stat().st_size)
 
 

@@ -1,4 +1,4 @@
-"""Pronunciations: the teacher's own phones for the common words, and letter rules learned from them for all others."""
+"""Pronunciations: flite's phones for the common words, and letter rules learned from them for all others."""
 
 import collections
 import json
@@ -6,7 +6,7 @@ import math
 import re
 import subprocess
 
-from . import config, teacher, text
+from . import config, text
 
 PHONES = [
     "aa",
@@ -98,6 +98,7 @@ CONTRACTIONS = [
     "they'd",
     "they'll",
 ]
+VOICE = "rms"
 RULE_CHUNK = 5
 RULE_GAIN = 4  # a rule must get at least so many more words right than it breaks
 
@@ -108,7 +109,7 @@ def pronounce(words, batch=40):
     for at in range(0, len(words), batch):
         part = words[at : at + batch]
         done = subprocess.run(
-            ["flite", "-voice", teacher.VOICE, "-ps", "-o", "none", "-t", " ".join(w + "." for w in part)],
+            ["flite", "-voice", VOICE, "-ps", "-o", "none", "-t", " ".join(w + "." for w in part)],
             check=True,
             capture_output=True,
             text=True,

@@ -1,8 +1,8 @@
 """Stage 4: tokenizer.json. Its normalizer turns words into phones, so the model never has to learn to spell.
 
 A Sequence of Replace rules: the prompt's fixed strings -> one character each; lower case; numbers and signs -> words;
-the lexicon's words -> phone characters; letter rules for all other words; punctuation -> one pause mark. The rest is
-dropped. The model is a BPE without merges: one character, one token.
+the lexicon's words -> phone characters; letter rules for all other words; punctuation -> one pause mark; what else is
+between words -> one mark of a gap. The model is a BPE without merges: one character, one token.
 """
 
 import json
@@ -12,6 +12,7 @@ from .lexicon import PHONES
 
 FIRST_PHONE, FIRST_FIXED = 0xE000, 0xE100  # private-use characters
 PAUSE = "\ue0ff"
+GAP = "\ue0f9"  # between two words
 START, END = "\ue0fd", "\ue0fe"  # a word's ends, while the letter rules run
 CONTROL = ["<|im_start|>", "<|im_end|>", "<|voice|>", "<|pad|>", "<|audio_pad|>"]
 FIXED = [
@@ -34,6 +35,9 @@ LETTERS = dict(
 )  # fmt: skip
 SPEAKER = chr(FIRST_FIXED + len(FIXED))
 SEMANTIC_BEGIN, SEMANTIC = 128, 1024
+# Codes of the file that mean nothing and are never chosen. The first S2-nano had 1024: so a voice that it made is seen
+# not to fit, and is made again from its clip, where else its codes would be taken for other sounds.
+SPARE = 8
 PHONE_CHAR = {p: chr(FIRST_PHONE + i) for i, p in enumerate(PHONES)}
 ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
@@ -168,21 +172,23 @@ def build(lexicon):
         content = (START if chunk[0] == "^" else "") + content + (END if chunk[-1] == "$" else "")
         rules.append(replace(chunk.replace("^", START).replace("$", END), content, True))
     rules += [replace(r"[.,;:!?()\u2013\u2014\u2026\"\u201c\u201d-]+(?=[\s.,;:!?()\"\u201d-]|$)", PAUSE)]
-    keep = "".join([*PHONE_CHAR.values(), PAUSE, SPEAKER, *(chr(FIRST_FIXED + i) for i in range(len(FIXED)))])
+    marks = "".join([SPEAKER, *(chr(FIRST_FIXED + i) for i in range(len(FIXED)))])
+    keep = "".join(PHONE_CHAR.values()) + PAUSE + marks
     rules += [
-        replace(f"[^{keep}]+", ""),
-        replace(f"{PAUSE}+", PAUSE),
-        replace(f"^{PAUSE}", ""),
-        replace(f"{PAUSE}$", ""),
+        replace(f"[^{keep}]+", GAP),
+        replace(f"{GAP}*{PAUSE}[{GAP}{PAUSE}]*", PAUSE),
+        replace(f"^[{GAP}{PAUSE}]|[{GAP}{PAUSE}]$", ""),
+        replace(f"(?<=[{marks}])[{GAP}{PAUSE}]|{GAP}(?=[{marks}])", ""),
     ]
     return rules
 
 
 def vocabulary():
     """-> {token: id}: control tokens, phones, marks, spare ids, then the semantic range"""
-    names = CONTROL + list(PHONE_CHAR.values()) + [PAUSE, SPEAKER] + [chr(FIRST_FIXED + i) for i in range(len(FIXED))]
+    fixed = [chr(FIRST_FIXED + i) for i in range(len(FIXED))]
+    names = [*CONTROL, *PHONE_CHAR.values(), PAUSE, SPEAKER, *fixed, GAP]
     names += [f"<|spare:{i}|>" for i in range(SEMANTIC_BEGIN - len(names))]
-    return {n: i for i, n in enumerate(names + [f"<|semantic:{i}|>" for i in range(SEMANTIC)])}
+    return {n: i for i, n in enumerate(names + [f"<|semantic:{i}|>" for i in range(SEMANTIC + SPARE)])}
 
 
 def run():

@@ -1,14 +1,17 @@
 """Training examples for the Dual-AR, in exactly the layout of a prompt, and where each frame's phone is."""
 
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import codes, config, grid, speakers
-from .make_tokenizer import PAUSE, PHONE_CHAR, SEMANTIC_BEGIN, vocabulary
+from .make_tokenizer import GAP, PAUSE, PHONE_CHAR, SEMANTIC_BEGIN, vocabulary
 
 VOCAB = vocabulary()
 END = VOCAB["<|im_end|>"]
+OTHERS = 0.3  # share of the phones that the teacher may say otherwise than the tokens
+SLIP = 3  # halves of a period that the pitch of a frame may be wrong by
 
 
 @dataclass
@@ -16,6 +19,15 @@ class Utterance:
     tokens: np.ndarray  # text token ids [n]
     codes: np.ndarray  # int64 [1 + details, F], without the speaker
     place: np.ndarray  # [F] index of the token spoken in each frame
+    melody: np.ndarray  # [F] octaves around the middle of the utterance
+
+    def following(self):
+        """-> [F] index of the phone or pause after the one spoken in each frame; behind the last, that of the end"""
+        if not len(self.tokens):
+            return self.place
+        after = np.arange(1, len(self.tokens) + 1)
+        after[:-1] += self.tokens[1:] == VOCAB[GAP]  # there are never two gaps in a row, nor one at the end
+        return after[self.place]
 
 
 @dataclass
@@ -48,38 +60,40 @@ def match(spoken, tokens):
     return place
 
 
-def utterance(tokenizer, text, names, lengths, frame_codes):
+def utterance(tokenizer, text, names, lengths, frame_codes, melody):
     """-> Utterance, or None if the teacher said something else than the tokens"""
     tokens = np.array(tokenizer.encode(text, add_special_tokens=False).ids)
     spoken = [VOCAB[PAUSE] if n == grid.SILENCE else VOCAB[PHONE_CHAR[n]] for n in names[1:-1]]
-    inner = match(spoken, tokens.tolist())
-    wrong = sum(tokens[p] != s for p, s in zip(inner, spoken)) + abs(len(spoken) - len(tokens))
-    if wrong > 2 + 0.2 * len(spoken):
+    said = np.flatnonzero(tokens != VOCAB[GAP])
+    inner = said[match(spoken, tokens[said].tolist())]
+    wrong = sum(tokens[p] != s for p, s in zip(inner, spoken)) + abs(len(spoken) - len(said))
+    if wrong > 2 + OTHERS * len(spoken):
         return None
     place = np.repeat(np.concatenate([[0], inner, [len(tokens) - 1]]), lengths)
-    return Utterance(tokens, frame_codes.astype(np.int64), place)
+    return Utterance(tokens, frame_codes.astype(np.int64), place, melody)
 
 
 def without_words(u):
     """The silence around an utterance, for a text without words."""
     frames = np.concatenate([u.codes[:, : grid.LEAD], u.codes[:, -grid.TAIL :]], 1)
-    return Utterance(u.tokens[:0], frames, np.zeros(frames.shape[1], int))
+    return Utterance(u.tokens[:0], frames, np.zeros(frames.shape[1], int), np.zeros(frames.shape[1], np.float32))
 
 
 def join(a, b, pause):
-    """One utterance of two. pause: codes [1 + details, PAUSE] to go between, behind a pause mark; or None: no gap."""
+    """One utterance of two. pause: codes [1 + details, PAUSE] to go between, behind a pause mark; or None: at once."""
     n, head = len(a.tokens), a.codes.shape[1] - grid.TAIL
-    mark, gap = ([], a.codes[:, :0]) if pause is None else ([VOCAB[PAUSE]], pause)
+    mark, gap = ([VOCAB[GAP]], a.codes[:, :0]) if pause is None else ([VOCAB[PAUSE]], pause)
     return Utterance(
         np.concatenate([a.tokens, np.array(mark, int), b.tokens]),
         np.concatenate([a.codes[:, :head], gap, b.codes[:, grid.LEAD :]], 1),
         np.concatenate([a.place[:head], np.full(gap.shape[1], n), b.place[grid.LEAD :] + n + len(mark)]),
+        np.concatenate([a.melody[:head], np.full(gap.shape[1], b.melody[grid.LEAD]), b.melody[grid.LEAD :]]),
     )
 
 
 def spoken_by(u, speaker):
     """All books' codes of an utterance in a speaker's voice."""
-    return np.concatenate([u.codes[:1], np.full((1, u.codes.shape[1]), speaker), u.codes[1:]])
+    return np.concatenate([u.codes[:1], speakers.spoken(u.melody, speaker)[None], u.codes[1:]])
 
 
 class Builder:
@@ -115,7 +129,7 @@ class Builder:
 
     def say(self, u, text_at, speaker, shown):
         """The frames of an utterance whose text starts at position text_at, to be learnt."""
-        self.said.append((self.length, spoken_by(u, speaker), text_at + u.place, text_at + len(u.tokens)))
+        self.said.append((self.length, spoken_by(u, speaker), text_at + u.place, text_at + u.following()))
         self.show(shown)
 
     def spoil(self, u, speaker, reference):
@@ -124,9 +138,9 @@ class Builder:
         shown = spoken_by(u, speaker)
         wrong = rng.random(frames) < 0.04
         shown[0, wrong] = u.codes[0, rng.integers(0, frames, wrong.sum())]
-        wrong = rng.random(frames) < 0.15
+        wrong = rng.random(frames) < 0.3
         shown[2:, wrong] = u.codes[1:, rng.integers(0, frames, wrong.sum())]
-        rate = 0.03
+        rate, sizes = 0.04, None
         if reference:
             rate = rng.uniform(0, 0.35) if rng.random() < 0.7 else 0.0
             if rng.random() < 0.5:
@@ -135,7 +149,9 @@ class Builder:
                 some = rng.random(frames) < rng.uniform(0.1, 0.8)
                 shown[0, some] = rng.integers(0, codes.SEMANTIC, some.sum())
         wrong = rng.random(frames) < rate
-        shown[1, wrong] = rng.integers(0, speakers.COUNT, wrong.sum())
+        if reference:
+            sizes = rng.integers(0, len(speakers.FORMANTS), wrong.sum())
+        shown[1, wrong] = speakers.shifted(shown[1, wrong], rng.integers(-SLIP, SLIP + 1, wrong.sum()), sizes)
         return shown
 
     def example(self, turns, reference=None, speaker=speakers.DEFAULT, spoil=True):
@@ -182,13 +198,13 @@ class Builder:
         )
         for start, shown in self.shown:
             out["codes"][start : start + shown.shape[1]] = shown.T
-        for start, full, place, end in self.said:
+        for start, full, place, following in self.said:
             frames = full.shape[1]
             before = slice(start - 1, start - 1 + frames)
             out["target"][before] = SEMANTIC_BEGIN + full[0]
             out["target"][start - 1 + frames] = END
             out["target_codes"][before] = full.T
-            out["current"][before], out["following"][before] = place, np.minimum(place + 1, end)
+            out["current"][before], out["following"][before] = place, following
         return out
 
 
@@ -205,14 +221,21 @@ def collate(examples):
 
 
 def load(tokenizer):
-    """-> utterances of the corpus (validation ones last) and the codes of one pause"""
+    """-> utterances of the corpus (validation ones last) and the codes of one pause
+
+    Kept for the next stage: the tokenizer takes some 20 ms a sentence."""
+    kept = config.work("utterances.pickle")
+    made_of = [config.work(name) for name in ("codes.npz", "tokenizer.json")]
+    if kept.exists() and all(kept.stat().st_mtime > path.stat().st_mtime for path in made_of):
+        return pickle.loads(kept.read_bytes())
     found, pause = [], None
-    for text, names, lengths, c in codes.load():
-        u = utterance(tokenizer, text, names, lengths, c)
+    for text, names, lengths, c, melody in codes.load():
+        u = utterance(tokenizer, text, names, lengths, c, melody)
         if u is not None:
             found.append(u)
         if pause is None and grid.SILENCE in names[1:-1]:
             at = sum(lengths[: names.index(grid.SILENCE, 1)])
             pause = c[:, at : at + grid.PAUSE].astype(np.int64)
     config.note("utterances", spoken=len(codes.load()), kept=len(found))
+    kept.write_bytes(pickle.dumps((found, pause)))
     return found, pause

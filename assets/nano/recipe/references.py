@@ -1,4 +1,4 @@
-"""Stage 7: what references of people sound like to the model: other voices, speaking freely, heard by the encoder.
+"""Stage 8: what references of people sound like to the model: other voices, speaking freely, heard by the encoder.
 
 A session is one voice with one pitch, tempo, size and noise saying a few sentences one after the other. It goes through
 the encoder as a whole, so its codes carry the encoder's own mistakes: other tempo, wrong phones, wavering speaker.
@@ -13,7 +13,7 @@ import torch
 from scipy.signal import resample_poly
 from tokenizers import Tokenizer
 
-from . import config, speakers, text
+from . import config, speakers, teacher, text
 from .prompts import Heard
 from .vocoder import FRAME, RATE
 
@@ -36,7 +36,9 @@ class Maker:
         self.gain = 0.25 * np.exp(rng.uniform(-1.2, 0.9))
         self.noise = np.exp(rng.uniform(-9.5, -5.3))
         self.colour = rng.uniform(-0.5, 0.5) if rng.random() < 0.4 else 0.0
-        if rng.random() < 0.2:
+        if rng.random() < 0.15:  # the teacher itself, which has one voice
+            self.command = None
+        elif rng.random() < 0.2:
             self.command = ["espeak-ng", "-v", str(rng.choice(ESPEAK)), "-p", str(rng.integers(15, 85))]
             self.command += ["-s", str(int(165 / self.tempo)), "-w"]
         else:
@@ -47,13 +49,19 @@ class Maker:
 
     def say(self, sentence):
         """-> float [samples] at RATE, without the silence around it"""
-        with tempfile.NamedTemporaryFile(suffix=".wav") as wav:
-            command = [*self.command, wav.name]
-            subprocess.run([*command, "-t", sentence] if command[0] == "flite" else [*command, sentence], check=True)
-            samples, rate = soundfile.read(wav.name)
+        if self.command is None:
+            samples, rate = teacher.speak(sentence)[1], teacher.RATE
+        else:
+            samples, rate = self.ran(sentence)
         samples = resample_poly(samples, RATE // 50, int(round(rate * self.size / 50)))
         loud = np.flatnonzero(np.abs(samples) > 0.02 * np.abs(samples).max())
         return samples[max(0, loud[0] - 400) : loud[-1] + 800]
+
+    def ran(self, sentence):
+        with tempfile.NamedTemporaryFile(suffix=".wav") as wav:
+            command = [*self.command, wav.name]
+            subprocess.run([*command, "-t", sentence] if command[0] == "flite" else [*command, sentence], check=True)
+            return soundfile.read(wav.name)
 
     def session(self, sentences):
         """-> float32 [samples] of the sentences that fit, and where each ends"""
@@ -92,7 +100,7 @@ def run():
         token_ends += list(map(len, said))
         frame_ends += np.diff(edges, prepend=0).tolist()
         sessions.append(len(ends))
-        steady.append(np.bincount(heard[1]).max() / heard.shape[1])
+        steady.append(np.bincount(speakers.parts(heard[1])[2]).max() / heard.shape[1])
         if (i + 1) % 50 == 0:
             print(f"session {i + 1}/{SESSIONS}", flush=True)
     np.savez(
@@ -103,9 +111,7 @@ def run():
         frame_ends=np.cumsum(frame_ends),
         sessions=np.cumsum(sessions),
     )
-    config.note(
-        "references", sessions=SESSIONS, frames=int(sum(frame_ends)), one_speaker=round(float(np.mean(steady)), 3)
-    )
+    config.note("references", sessions=SESSIONS, frames=int(sum(frame_ends)), one_size=round(float(np.mean(steady)), 3))
 
 
 def load():

@@ -30,8 +30,8 @@ def key(text):
 class Writer:
     """Makes sentences that differ from each other and from the held-out ones."""
 
-    def __init__(self, seed, salad_words):
-        self.random = random.Random(seed)
+    def __init__(self, seed, salad_words, template_share=TEMPLATE_SHARE):
+        self.random, self.template_share = random.Random(seed), template_share
         self.words = [w for w in salad_words if len(w) > 2]
         self.deck = []
         self.seen = {key(t) for t in [*EVERYDAY, *LONGER, *HARDER, *REFERENCE, *RARE, *RUN_ON]}
@@ -43,7 +43,7 @@ class Writer:
         return self.deck.pop()
 
     def draft(self):
-        if self.random.random() < TEMPLATE_SHARE:
+        if self.random.random() < self.template_share:
             template = self.random.choice(TEMPLATES)
             return re.sub(r"\{(\w+)\}", lambda m: self.random.choice(LISTS[m[1]]), template)
         return re.sub(r"\bX\b", lambda m: self.word(), self.random.choice(SALADS))
@@ -84,7 +84,11 @@ def long_sentence(writer):
             return text + "."
 
 
-def corpus(count, long_count, seed=SEED, words=5000):
-    """`count` sentences, then `long_count` long ones."""
-    writer = Writer(seed, [w for w in common_words(3 * words) if decent(w)][:words])
-    return [writer.sentence() for _ in range(count)] + [long_sentence(writer) for _ in range(long_count)]
+def corpus(count, long_count, varied_count, seed=SEED, words=5000, varied_words=20000):
+    """`count` sentences, `long_count` long ones, then `varied_count` of words from a larger list, one in four long."""
+    known = [w for w in common_words(varied_words + 10000) if decent(w)]
+    writer = Writer(seed, known[:words])
+    plain = [writer.sentence() for _ in range(count)] + [long_sentence(writer) for _ in range(long_count)]
+    varied = Writer(seed + 1, known[:varied_words], template_share=0.1)
+    varied.seen |= writer.seen
+    return plain + [long_sentence(varied) if i % 4 == 3 else varied.sentence() for i in range(varied_count)]

@@ -10,19 +10,22 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from tokenizers import Tokenizer
-from torch import nn
 
 from . import codes, config, prompts, speakers
 from .make_tokenizer import SEMANTIC, SEMANTIC_BEGIN
+from .muon import advance, optimizers, restore, set_rate, states
 from .nets.dual_ar import ARSizes, DualAR
 from .train_decoder import save, schedule
 
-STEPS = 13000
+STEPS = 9200
 FAST_FRAMES = 300  # frames of a batch that the Fast-AR is trained on
-RATE = 2e-3
+RATE = 2.5e-3
 GUIDED_LAYERS, GUIDED_WEIGHT = (1, 2), 0.5
 SEED = 5
 BFLOAT16 = torch.cpu.get_capabilities().get("avx512_bf16", False)  # elsewhere it is four times slower than float32
+
+
+EARLIER = config.work("earlier/ar.pt")  # of a voice with the same states (codes.regrouped), if there is one
 
 
 def build():
@@ -64,7 +67,7 @@ class Examples:
         turns = [u, self.one()] if self.rng.random() < 0.12 else [u]
         if self.rng.random() < 0.4:
             return self.builder.example(turns)
-        return self.builder.example(turns, self.one(), int(self.rng.integers(speakers.COUNT)))
+        return self.builder.example(turns, self.one(), speakers.draw(self.rng))
 
     def batch(self):
         if not self.ready:
@@ -130,7 +133,7 @@ def validate(model, utterances, tokenizer):
     }
     slow, each, guide, right = losses(model, batch, fast_frames=None)
     swapped = [
-        prompts.Utterance(some[i - 1].tokens, u.codes, np.minimum(u.place, len(some[i - 1].tokens) - 1))
+        prompts.Utterance(some[i - 1].tokens, u.codes, np.minimum(u.place, len(some[i - 1].tokens) - 1), u.melody)
         for i, u in enumerate(some)
     ]
     other = {
@@ -157,24 +160,21 @@ def run(steps=STEPS, name="ar.pt"):
     with torch.no_grad():
         for p in (model.embeddings.weight, model.codebook_embeddings.weight, model.fast_embeddings.weight):
             p.normal_(0, 0.02 if p is model.embeddings.weight else 0.1)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.02)
+    learners = optimizers(model.parameters(), model.ends(), RATE, (0.9, 0.98), 0.02)
     if path.exists():
         state = torch.load(path, weights_only=False)
         model.load_state_dict(state["model"])
-        if "optimizer" in state:  # a kept checkpoint has none
-            optimizer.load_state_dict(state["optimizer"])
+        restore(learners, state)
         done = state["step"]
+    elif EARLIER.exists():
+        model.load_state_dict(torch.load(EARLIER, weights_only=False)["model"])
     data = Examples(utterances[: -config.VALIDATION], pause, tokenizer, SEED + done)
     average, begun, first, cpu = None, time.time(), done, time.process_time()
     for step in range(done, steps):
-        for group in optimizer.param_groups:
-            group["lr"] = schedule(step, steps, RATE, 200)
+        set_rate(learners, schedule(step, steps, RATE, 200))
         slow, each, guide, right = losses(model, data.batch())
         loss = slow + 0.5 * each.sum() + GUIDED_WEIGHT * (1 if step < steps // 2 else 0.3) * guide
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        advance(learners, loss, model.parameters(), 1.0)
         now = np.array([slow.item(), right.item(), guide.item(), *each.tolist()])
         average = now if average is None else 0.96 * average + 0.04 * now
         if (step + 1) % 50 == 0:
@@ -192,7 +192,7 @@ def run(steps=STEPS, name="ar.pt"):
                 path,
                 model=model.state_dict(),
                 sizes=model.sizes.dict(),
-                optimizer=optimizer.state_dict(),
+                optimizer=states(learners),
                 step=step + 1,
             )
 

@@ -10,21 +10,20 @@ import time
 import numpy as np
 import torch
 from tokenizers import Tokenizer
-from torch import nn
 
 from . import codes, config, prompts, references, speakers, train_ar
 from .grid import FRAME_SECONDS
 from .make_tokenizer import PAUSE
+from .muon import advance, optimizers, restore, set_rate, states
 from .prompts import VOCAB, Heard
 from .train_decoder import save, schedule
 
-STEPS = 1150
-RATE = 5e-4
+STEPS = 5600
+RATE = 1.6e-3
 WARM = 60  # the optimizer begins anew
 LONGEST = 20.0  # seconds of a reference
-ALONE, HEARD = 0.3, 0.6  # shares: examples without a reference; references that came through the encoder
+ALONE, HEARD = 0.35, 0.6  # shares: examples without a reference; references that came through the encoder
 WORDLESS = 0.03  # texts without words
-NEW = 0.6  # the share of the new weights in the end; the rest are those from before, which speak new sentences better
 KEEP_EVERY = 100
 CHECKED_SECONDS = (3, 8, 16)
 SEED = 41
@@ -59,11 +58,9 @@ class Voices:
         return Heard(np.concatenate(tokens), frames), self.speaker(frames)
 
     def speaker(self, frames):
-        """The pitch that most frames name, and among these the size."""
-        named = frames[1][self.voiced[frames[0]]]
-        votes = np.bincount(named, minlength=speakers.COUNT).reshape(len(speakers.PITCHES), len(speakers.FORMANTS))
-        pitch = votes.sum(1).argmax()
-        return int(pitch * len(speakers.FORMANTS) + votes[pitch].argmax())
+        """Whom the frames with a voice name."""
+        voiced = frames[1][self.voiced[frames[0]]]
+        return speakers.heard(voiced if len(voiced) else frames[1])
 
 
 class Examples(train_ar.Examples):
@@ -98,7 +95,7 @@ class Examples(train_ar.Examples):
         seconds = rng.uniform(0, LONGEST)
         if rng.random() < HEARD:
             return self.builder.example(turns, *self.voices.pick(seconds))
-        speaker = int(rng.integers(speakers.COUNT))
+        speaker = speakers.draw(rng)
         u = self.clean(seconds)
         return self.builder.example(turns, Heard(u.tokens, self.builder.spoil(u, speaker, True)), speaker)
 
@@ -145,11 +142,6 @@ def validate(model, utterances, sessions, tokenizer):
     return figures
 
 
-def blended(before, after):
-    """Weights between those before this stage and those after: the speech of the one, the ear of the other."""
-    return {k: NEW * w + (1 - NEW) * before[k] for k, w in after.items()}
-
-
 def run(steps=STEPS):
     torch.set_num_threads(1)
     torch.manual_seed(SEED)
@@ -161,23 +153,19 @@ def run(steps=STEPS):
     state = torch.load(path, weights_only=False)
     model = train_ar.build()
     model.load_state_dict(state["model"])
-    before, done = state.get("before", state["model"]), state.get("cloning", 0)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.02)
-    if done and "optimizer" in state:
-        optimizer.load_state_dict(state["optimizer"])
+    done = state.get("cloning", 0)
+    learners = optimizers(model.parameters(), model.ends(), RATE, (0.9, 0.98), 0.02)
+    if done:
+        restore(learners, state)
     else:
         config.note("cloning", steps=done, **validate(model, *held, tokenizer))
     data = Examples(utterances[: -config.VALIDATION], pause, tokenizer, sessions[: -references.VALIDATION], SEED + done)
     average, begun, first, cpu = None, time.time(), done, time.process_time()
     for step in range(done, steps):
-        for group in optimizer.param_groups:
-            group["lr"] = schedule(step, steps, RATE, WARM)
+        set_rate(learners, schedule(step, steps, RATE, WARM))
         slow, each, guide, right = train_ar.losses(model, data.batch())
         loss = slow + 0.5 * each.sum() + train_ar.GUIDED_WEIGHT * guide
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
+        advance(learners, loss, model.parameters(), 1.0)
         now = np.array([slow.item(), right.item(), guide.item(), *each.tolist()])
         average = now if average is None else 0.96 * average + 0.04 * now
         if (step + 1) % 25 == 0:
@@ -189,15 +177,12 @@ def run(steps=STEPS):
                 f"{(time.time() - begun) / passed:.2f} s/step {(time.process_time() - cpu) / passed:.2f} cpu",
                 flush=True,
             )
-        if step + 1 == steps:
-            model.load_state_dict(blended(before, model.state_dict()))
         if (step + 1) % KEEP_EVERY == 0 or step + 1 == steps:
             save(
                 path,
                 model=model.state_dict(),
                 sizes=model.sizes.dict(),
-                optimizer=optimizer.state_dict(),
-                before=before,
+                optimizer=states(learners),
                 step=state["step"],
                 cloning=step + 1,
             )

@@ -1,4 +1,4 @@
-"""Stage 3: the half of the codec that makes sound: codes -> waveform. Nothing else has to be trained before it.
+"""Stage 5: the half of the codec that makes sound: codes -> waveform. Nothing else has to be trained before it.
 
 The target is the vocoder's rendering of the codes themselves, for a random speaker, made on the fly. Because the
 excitation is locked to the frame, the waveform is a function of the codes and plain waveform losses work.
@@ -14,12 +14,15 @@ from torch import nn
 
 from . import codes, config, speakers, vocoder
 from .losses import SpectralDistance
+from .muon import advance, optimizers, restore, set_rate, states
 from .nets.codec import Codec, CodecSizes, ResidualUnit
+from .prompts import SLIP
 
-STEPS = 11000
-BATCH, FRAMES, SKIP = 4, 13, 2  # the first SKIP frames of a piece lack their past and are not scored
+STEPS = 26500
+BATCH, FRAMES, SKIP = 6, 13, 2  # the first SKIP frames of a piece lack their past and are not scored
 RATE = 2e-3
 SEED = 3
+EARLIER = config.work("earlier/decoder.pt")  # of a voice with the same books, if there is one
 
 
 def spread_codebook(centres, dim):
@@ -34,11 +37,20 @@ def spread_codebook(centres, dim):
 
 
 def speaker_entries(dim):
-    """Unit vectors [COUNT, dim]: pitch and formant factor along smooth curves."""
-    k, f = np.array([speakers.pair(i) for i in range(speakers.COUNT)]).T
-    p, q = (k - k.min()) / (k.max() - k.min()) * np.pi, (f - f.min()) / (f.max() - f.min()) * np.pi
+    """Unit vectors [COUNT, dim]: pitch and size along smooth curves, the start phase apart."""
+    pitch, phase, size = speakers.parts(np.arange(speakers.COUNT))
+    p = (
+        np.log(speakers.PITCHES[pitch] / speakers.PITCHES[0])
+        / np.log(speakers.PITCHES[-1] / speakers.PITCHES[0])
+        * np.pi
+    )
+    q = np.array(speakers.FORMANTS)[size]
+    q = (q - q.min()) / (q.max() - q.min()) * np.pi
+    sign, half = 1 - 2.0 * phase, 1 - 2.0 * (2 * speakers.PITCHES[pitch] % 2)
     y = np.zeros((speakers.COUNT, dim))
-    for j, curve in enumerate([np.cos(p), np.sin(p), np.cos(q), np.sin(q), np.cos(2 * p), np.sin(2 * p)]):
+    curves = [np.cos(p), np.sin(p), np.cos(q), np.sin(q), np.cos(2 * p), np.sin(2 * p), sign, half, sign * half]
+    curves += [sign * np.cos(p), sign * np.sin(p), np.cos(4 * p), np.sin(4 * p)]
+    for j, curve in enumerate(curves[:dim]):
         y[:, j] = curve
     return torch.from_numpy((y / np.linalg.norm(y, axis=1, keepdims=True)).astype(np.float32))
 
@@ -55,27 +67,48 @@ def build(books):
     return codec
 
 
-class Segments:
-    """Random pieces of the corpus with random speakers: codes [B, books, FRAMES] and waveforms [B, FRAMES * 1024]."""
+def carry(codec, state):
+    """Begin where the decoder of the earlier voice was: only what names the speaker is new."""
+    weights = {n: w for n, w in state["codec"].items() if not n.startswith("quantizer.quantizer.quantizers.0.")}
+    codec.load_state_dict(weights, strict=False)
 
-    def __init__(self, books, items, seed):
-        self.books, self.items = books, items
+
+class Segments:
+    """Random pieces of the corpus: codes [B, books, FRAMES] and waveforms [B, FRAMES * 1024].
+
+    draw: chooses a piece's speaker.
+    slips: half of the pieces hold codes as the Dual-AR may choose them, which no sentence of the teacher has."""
+
+    def __init__(self, books, items, seed, slips=False, draw=speakers.draw):
+        self.books, self.items, self.slips, self.draw = books, items, slips, draw
         self.rng = np.random.default_rng(seed)
+
+    def slipped(self, item, c, spoken):
+        """A piece whose frames have other details here and there, seldom another sound or another pitch."""
+        rng, frames = self.rng, c.shape[1]
+        c = c.copy()
+        for rows, share in ((slice(0, 1), 0.04), (slice(1, None), 0.25)):
+            other = np.flatnonzero(rng.random(frames) < share)
+            c[rows, other] = item[rows, rng.integers(0, item.shape[1], len(other))]
+        off = rng.integers(-SLIP, SLIP + 1, frames) * (rng.random(frames) < 0.06)
+        return c, speakers.shifted(spoken, off)
 
     def batch(self, size, frames=FRAMES, beginnings=False):
         """beginnings: pieces that start where an utterance does, so that nothing came before."""
         audio, rows = [], []
         while len(rows) < size:
-            item = self.items[self.rng.integers(len(self.items))]
+            item, melody = self.items[self.rng.integers(len(self.items))]
             if item.shape[1] <= frames:
                 continue
             start = 0 if beginnings else 1 + self.rng.integers(item.shape[1] - frames)
             before = 0 if beginnings else 1  # one frame more, for the vocoder's past
             c = item[:, start - before : start + frames].astype(np.int64)
-            speaker = int(self.rng.integers(speakers.COUNT))
-            wave = vocoder.synthesize(self.books.decode(c), *speakers.pair(speaker))
-            c = c[:, before:]
-            rows.append(np.concatenate([c[:1], np.full((1, frames), speaker), c[1:]]))
+            spoken = speakers.spoken(melody, self.draw(self.rng))[start - before : start + frames]
+            if self.slips and self.rng.random() < 0.5:
+                c, spoken = self.slipped(item, c, spoken)
+            wave = vocoder.synthesize(self.books.decode(c), *speakers.excitation(spoken))
+            c = np.concatenate([c[:1], spoken[None], c[1:]])
+            rows.append(c[:, before:])
             audio.append(np.clip(wave[before * vocoder.FRAME :] * speakers.GAIN, -0.99, 0.99))
         return torch.from_numpy(np.stack(rows)), torch.from_numpy(np.stack(audio))
 
@@ -120,41 +153,41 @@ def run(steps=STEPS):
     torch.set_num_threads(1)
     torch.manual_seed(SEED)
     books = codes.Books.load()
-    items = [c for *_, c in codes.load()]
-    train, held = Segments(books, items[: -config.VALIDATION], SEED), Segments(books, items[-config.VALIDATION :], SEED)
+    items = [(c, melody) for *_, c, melody in codes.load()]
+    train = Segments(books, items[: -config.VALIDATION], SEED, slips=True, draw=speakers.draw_often_shipped)
+    held = Segments(books, items[-config.VALIDATION :], SEED)
     codec = build(books)
     distance = SpectralDistance(train.batch(48)[1])
     path, done = config.work("decoder.pt"), 0
     listens = config.work("encoder.pt").exists()
     codec.requires_grad_(False)
     parameters = [p.requires_grad_() for p in trained_parts(codec, listens)]
-    optimizer = torch.optim.AdamW(parameters, lr=RATE, betas=(0.85, 0.98), weight_decay=1e-3)
+    learners = optimizers(parameters, [codec.decoder.model[-1].conv.weight], RATE, (0.85, 0.98), 1e-3)
     if path.exists():
         state = torch.load(path, weights_only=False)
         codec.load_state_dict(state["codec"], strict=False)
-        if "optimizer" in state and not listens:  # a kept checkpoint has none, and other parts need another one
-            optimizer.load_state_dict(state["optimizer"])
+        if state.get("listens") == listens:  # else other parts were trained, and the optimizers are of other sizes
+            restore(learners, state)
         done = state["step"]
+    elif EARLIER.exists():
+        carry(codec, torch.load(EARLIER, weights_only=False))
     else:
         rows = train.batch(8)[0]
         even_out(codec.decoder, lambda: codec.decode(rows))
         with torch.no_grad():
             codec.decoder.model[-1].conv.weight.mul_(0.05)
-    check = held.batch(16)
+    check = held.batch(24)
+    codec.decoder.compile(dynamic=False)
     average, begun, first = None, time.time(), done
     for step in range(done, steps):
         beginnings = step % 6 == 0
         rows, audio = train.batch(BATCH, beginnings=beginnings)
         skip = 0 if beginnings else SKIP * vocoder.FRAME
-        for group in optimizer.param_groups:
-            group["lr"] = schedule(step, steps, RATE)
+        set_rate(learners, schedule(step, steps, RATE))
         y, x = codec.decode(rows)[:, 0, skip:], audio[:, skip:]
         terms = distance(y, x)
         loss = terms["log"] + 2 * terms["mel"] + 2 * terms["complex"] + 4 * terms["wave"]
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(parameters, 5.0)
-        optimizer.step()
+        advance(learners, loss, parameters, 5.0)
         with torch.no_grad():
             for book in [] if listens else codec.quantizer.books():
                 book.codebook.weight.copy_(nn.functional.normalize(book.codebook.weight, dim=-1))
@@ -174,7 +207,14 @@ def run(steps=STEPS):
                 )
             config.note("decoder", steps=step + 1, **{n: round(v.item(), 4) for n, v in terms.items()})
             speaking = {n: p for n, p in codec.state_dict().items() if not n.startswith("encoder.")}
-            save(path, codec=speaking, sizes=codec.sizes.dict(), optimizer=optimizer.state_dict(), step=step + 1)
+            save(
+                path,
+                codec=speaking,
+                sizes=codec.sizes.dict(),
+                optimizer=states(learners),
+                listens=listens,
+                step=step + 1,
+            )
 
 
 if __name__ == "__main__":

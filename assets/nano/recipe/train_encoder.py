@@ -1,4 +1,4 @@
-"""Stage 6: the half of the codec that listens: audio -> codes, with the decoder's codebooks as they are.
+"""Stage 7: the half of the codec that listens: audio -> codes, with the decoder's codebooks as they are.
 
 Each book's cosines are trained as a classifier. Half of the audio is what the model itself produces (locked to the
 frame, any speaker); half keeps the teacher's own timing, moves in pitch, sits anywhere between the frames' borders and
@@ -13,51 +13,59 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from . import codes, config, corpus, durations, grid, speakers, vocoder
+from . import align, codes, config, corpus, durations, grid, speakers, vocoder
+from .melody import melody
 from .nets.codec import Codec, CodecSizes
 from .teacher import STEP_MS
 from .train_decoder import even_out, save, schedule
 
-STEPS = 5000
+STEPS = 4600
 BATCH, FRAMES, SKIP = 6, 16, 2
-RATE = 2e-3
+RATE = 1.5e-3
 SHARDS = 12
 SEED = 9
+EARLIER = config.work("earlier/encoder.pt")  # of a voice with the same books, if there is one
 
 
 class Listening:
-    """Random audio with its codes: audio [B, 1, FRAMES * 1024], codes [B, books, FRAMES]."""
+    """Random audio with its codes: audio [B, 1, FRAMES * 1024], codes [B, books, FRAMES], whether it is locked [B]."""
 
     def __init__(self, books, lengths, shards, seed):
         self.books, self.lengths = books, lengths
         self.rng = np.random.default_rng(seed)
-        self.items = corpus.load(shards)
+        times = align.load()
+        self.items = []
+        for _, phones, analysis, pitch in corpus.load(shards):
+            analysis = analysis.astype(np.float32)
+            self.items.append((align.times(times, phones, analysis), analysis, melody(pitch)))
         self.by_phone = {}
         for key, (first, end) in books.groups.items():
             self.by_phone.setdefault(key.split()[0], []).extend(range(first, end))
         self.silences = sum((self.by_phone[k] for k in ("lead", "pause", "tail")), [])
 
     def locked(self, item):
-        _, phones, analysis = item
-        names, n, features = grid.lay(phones, analysis.astype(np.float32), config.TEMPO, self.lengths)
+        phones, analysis, moved = item
+        names, n, features, moved = grid.lay(phones, analysis, moved, config.TEMPO, self.lengths)
         found = self.books.encode(codes.states(names, n), codes.flatten(features))
-        speaker = int(self.rng.integers(speakers.COUNT))
+        spoken = speakers.spoken(moved, speakers.draw(self.rng))
         start = int(self.rng.integers(max(1, len(features) - FRAMES)))
         cut = slice(start, start + FRAMES)
         source = features if self.rng.random() < 0.5 else self.books.decode(found)
-        return vocoder.synthesize(source[cut], *speakers.pair(speaker)), found[:, cut], speaker
+        return vocoder.synthesize(source[cut], *speakers.excitation(spoken[cut])), found[:, cut], spoken[cut]
 
     def natural(self, item):
-        _, phones, analysis = item
+        phones, analysis, moved = item
         tempo = self.rng.uniform(0.8, 1.4)
         knots = int(len(analysis) * STEP_MS / 1000 / grid.FRAME_SECONDS * vocoder.KNOTS * tempo) - vocoder.KNOTS
         at = (np.arange(knots // vocoder.KNOTS * vocoder.KNOTS) + 0.5) / vocoder.KNOTS * grid.FRAME_SECONDS / tempo
         at = at + self.rng.uniform(0, grid.FRAME_SECONDS)
         row = np.minimum((at * 1000 / STEP_MS).astype(int), len(analysis) - 1)
         features = analysis[row].astype(np.float32).reshape(-1, vocoder.KNOTS, analysis.shape[1])
+        octaves = moved[np.minimum(row, len(moved) - 1)].reshape(-1, vocoder.KNOTS)
         start = int(self.rng.integers(max(1, len(features) - FRAMES)))
-        features = features[start : start + FRAMES]
-        middle = at.reshape(-1, vocoder.KNOTS)[start : start + FRAMES].mean(1)
+        cut = slice(start, start + FRAMES)
+        features, octaves = features[cut], octaves[cut] * self.rng.uniform(0.3, 1.5)
+        middle = at.reshape(-1, vocoder.KNOTS)[cut].mean(1)
         spoken = np.minimum(np.searchsorted([e for _, e in phones], middle), len(phones) - 1)
         vectors = codes.flatten(features)
         found = np.zeros((1 + len(self.books.details), len(features)), np.int64)
@@ -68,20 +76,18 @@ class Listening:
         for b, centre in enumerate(self.books.details):
             found[1 + b] = codes.nearest(rest, centre)
             rest = rest - centre[found[1 + b]]
-        pitch = np.exp(self.rng.uniform(np.log(75), np.log(250)))
-        formant = self.rng.uniform(0.86, 1.25)
-        blocks = len(features) * vocoder.BLOCKS
-        bend = np.interp(np.arange(blocks), np.linspace(0, blocks, 6), self.rng.normal(0, 0.12, 6))
-        k = speakers.PITCHES[np.abs(np.log(pitch / speakers.hertz(np.array(speakers.PITCHES)))).argmin()]
-        f = speakers.FORMANTS[np.abs(formant - np.array(speakers.FORMANTS)).argmin()]
-        wave = vocoder.synthesize_free(features, pitch * np.exp(bend), formant, self.rng)
-        return wave, found, speakers.index(k, f)
+        hertz = np.exp(self.rng.uniform(np.log(82), np.log(240))) * 2.0**octaves
+        formant = self.rng.uniform(0.75, 1.12)
+        size = int(np.abs(formant - np.array(speakers.FORMANTS)).argmin())
+        blocks = np.repeat(hertz.reshape(-1), vocoder.BLOCKS // vocoder.KNOTS)
+        wave = vocoder.synthesize_free(features, blocks, formant, self.rng)
+        return wave, found, speakers.entries(hertz.mean(1), size)
 
     def batch(self, size):
-        audio, rows = [], []
+        audio, rows, phased = [], [], []
         while len(rows) < size:
-            item = self.items[self.rng.integers(len(self.items))]
-            wave, found, speaker = (self.locked if self.rng.random() < 0.5 else self.natural)(item)
+            item, is_locked = self.items[self.rng.integers(len(self.items))], self.rng.random() < 0.5
+            wave, found, spoken = (self.locked if is_locked else self.natural)(item)
             if found.shape[1] < FRAMES:
                 continue
             wave = wave * speakers.GAIN * np.exp(self.rng.uniform(-1.2, 0.7))
@@ -89,9 +95,10 @@ class Listening:
                 wave = wave + self.rng.standard_normal(len(wave)) * np.exp(self.rng.uniform(-9, -5))
             if self.rng.random() < 0.3:  # a room's or a microphone's colour
                 wave = wave + self.rng.uniform(-0.5, 0.5) * np.concatenate([[0], wave[:-1]])
-            rows.append(np.concatenate([found[:1], np.full((1, FRAMES), speaker), found[1:]]))
+            rows.append(np.concatenate([found[:1], spoken[None], found[1:]]))
+            phased.append(is_locked)
             audio.append(np.clip(wave, -1, 1).astype(np.float32))
-        return torch.from_numpy(np.stack(audio))[:, None], torch.from_numpy(np.stack(rows))
+        return torch.from_numpy(np.stack(audio))[:, None], torch.from_numpy(np.stack(rows)), torch.tensor(phased)
 
 
 def trained_parts(codec):
@@ -104,7 +111,15 @@ def trained_parts(codec):
     )
 
 
-def losses(codec, sharpness, phone_of_class, audio, rows):
+def of_either_phase(logits, entries):
+    """Cross-entropy of pitch and size where sound does not tell the phase: it is locked to no frame."""
+    shape = (len(speakers.PITCHES), speakers.PHASES, len(speakers.FORMANTS))
+    pitch, _, size = speakers.parts(entries.numpy())
+    wanted = torch.from_numpy(pitch * shape[2] + size)
+    return F.cross_entropy(logits.unflatten(-1, shape).logsumexp(-2).flatten(-2).flatten(0, 1), wanted.flatten())
+
+
+def losses(codec, sharpness, phone_of_class, audio, rows, phased):
     """-> cross-entropy per book, of the phones, and how often the book is right"""
     z = codec.latents(audio)
     each, right = [], []
@@ -113,12 +128,18 @@ def losses(codec, sharpness, phone_of_class, audio, rows):
         if i == 1:
             logits = logits[..., : speakers.COUNT]
         wanted = rows[:, i]
-        each.append(F.cross_entropy(logits[:, SKIP:].flatten(0, 1), wanted[:, SKIP:].flatten()))
-        right.append((logits.argmax(-1) == wanted)[:, SKIP:].float().mean().item())
+        scored, true = logits[:, SKIP:], wanted[:, SKIP:]
+        if i == 1 and not phased.all() and phased.any():
+            loss = F.cross_entropy(scored[phased].flatten(0, 1), true[phased].flatten()) / 2
+            each.append(loss + of_either_phase(scored[~phased], true[~phased]) / 2)
+        elif i == 1 and not phased.any():
+            each.append(of_either_phase(scored, true))
+        else:
+            each.append(F.cross_entropy(scored.flatten(0, 1), true.flatten()))
+        right.append((scored.argmax(-1) == true).float().mean().item())
         if i == 0:
-            share = logits[:, SKIP:].softmax(-1) @ phone_of_class
-            phones = phone_of_class.argmax(1)[wanted[:, SKIP:]]
-            phone = F.nll_loss((share + 1e-6).log().flatten(0, 1), phones.flatten())
+            share = scored.softmax(-1) @ phone_of_class
+            phone = F.nll_loss((share + 1e-6).log().flatten(0, 1), phone_of_class.argmax(1)[true].flatten())
         z = z - book.entry(wanted)
     return each, phone, right
 
@@ -151,6 +172,10 @@ def run(steps=STEPS):
         if "optimizer" in state:  # a kept checkpoint has none
             optimizer.load_state_dict(state["optimizer"])
         done = state["step"]
+    elif EARLIER.exists():
+        earlier = torch.load(EARLIER, weights_only=False)
+        codec.load_state_dict(earlier["parts"], strict=False)
+        sharpness.data.copy_(earlier["sharpness"])
     else:
         audio = data.batch(8)[0]
         even_out(codec.encoder, lambda: codec.encoder(audio))

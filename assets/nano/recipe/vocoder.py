@@ -1,14 +1,18 @@
-"""The frame-locked vocoder: speech whose excitation is the same in every frame.
+"""The frame-locked vocoder: speech whose excitation is named by a few numbers a frame.
 
-A frame is 1024 samples at 22.05 kHz. Its excitation holds k pulses, the first on the frame's first sample, and a
-frozen pattern of +-1 noise pulses; a voice's pitch is therefore k * 21.53 Hz. Both are shaped, sixteen times a frame,
-by a minimum-phase filter made from a spectral envelope. So the samples of a frame are a smooth function of envelope,
-voicing and k, and a small network can learn them as a waveform.
+A frame is 1024 samples at 22.05 kHz. Its excitation holds k pulses, k in halves, and a frozen pattern of +-1 noise
+pulses. The frame's pitch is k * 21.53 Hz; it glides there from the pitch of the frame before. Since a frame has exactly
+k pulse periods, it starts either on a pulse or half a period after one: together with k that start phase says all.
+Both parts are shaped, sixteen times a frame, by a minimum-phase filter made from a spectral envelope. So the samples of
+a frame are a smooth function of envelope, voicing, pitch and start phase, and a small network can learn them as a
+waveform.
 
 Features of a frame: float32 [KNOTS, 2 * BANDS]: at KNOTS moments (each at the end of its quarter of the frame) the
 log-amplitude envelope and the aperiodicity at BANDS points of the mel scale. Between moments they are interpolated
 linearly, starting from the last moment of the frame before: nothing looks ahead.
 """
+
+import functools
 
 import numpy as np
 
@@ -50,10 +54,17 @@ def flat_signs(n, tries=4000):
     return best
 
 
-def pulses(k):
-    """One frame with k pulses of unit mean power."""
+def pulses(k, before, phase):
+    """One frame with k pulse periods of unit mean power; the pitch glides from `before`. phase: 0 or 0.5 periods.
+
+    Pitch k + (before - k) (1 - t) (1 - 3 t) over the frame: `before` at its start, k at its end and on average."""
+    t = np.arange(FRAME) / FRAME
+    glide = before - k
+    passed = phase + k * t + glide * (t - 2 * t**2 + t**3)
+    count = np.floor(passed + 1e-6)
+    at = np.flatnonzero(np.diff(count, prepend=-1 if phase == 0 else 0) > 0)
     x = np.zeros(FRAME)
-    x[np.round(np.arange(k) * FRAME / k).astype(int) % FRAME] = np.sqrt(FRAME / k)
+    x[at] = np.sqrt(FRAME / (k + glide * (1 - t[at]) * (1 - 3 * t[at])))
     return x
 
 
@@ -68,7 +79,6 @@ def block_spectra(frame):
 
 
 _NOISE = block_spectra(noise())
-_PULSES = {}
 _FOLD = np.zeros(NFFT, np.float32)
 _FOLD[0] = _FOLD[NFFT // 2] = 1
 _FOLD[1 : NFFT // 2] = 2
@@ -95,12 +105,17 @@ def between_knots(features):
     return flat[low] * (1 - w) + flat[low + 1] * w
 
 
-def synthesize(features, k, formant=1.0):
-    """features [F, KNOTS, 2*BANDS] -> float32 [F * FRAME]. k: pulses per frame; formant: factor on all resonances."""
-    if k not in _PULSES:
-        _PULSES[k] = block_spectra(pulses(k))
-    blocks = np.arange(len(features) * BLOCKS) % BLOCKS
-    return shape(features, _PULSES[k][blocks], _NOISE[blocks], formant)
+@functools.cache
+def pulse_spectra(k, before, phase):
+    return block_spectra(pulses(k, before, phase))
+
+
+def synthesize(features, k, phase, formant=1.0):
+    """features [F, KNOTS, 2*BANDS] -> float32 [F * FRAME]. k [F]: pulse periods of each frame; phase [F]: where each
+    starts, in periods (0 or 0.5); formant: factor on all resonances."""
+    before = [k[0], *k[:-1]]
+    voiced = np.concatenate([pulse_spectra(float(a), float(b), float(p)) for a, b, p in zip(k, before, phase)])
+    return shape(features, voiced, np.tile(_NOISE, (len(features), 1)), formant)
 
 
 def synthesize_free(features, f0, formant, rng):

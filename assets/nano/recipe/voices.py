@@ -1,4 +1,4 @@
-"""Stage 10: the shipped voices: a sentence in the teacher's own codes with the speaker's book set, made a clip."""
+"""Stage 11: the shipped voices: a sentence in the teacher's own codes, at the speaker's pitch and size, made a clip."""
 
 import struct
 
@@ -6,7 +6,8 @@ import numpy as np
 import soundfile
 import torch
 
-from . import codes, config, durations, grid, speakers, vocoder
+from . import align, codes, config, durations, grid, speakers, vocoder
+from .make_tokenizer import SEMANTIC, SPARE
 
 SENTENCES = {
     "clara": "The garden is quiet this morning, and the first roses are open.",
@@ -27,9 +28,14 @@ def s2voice(path, frame_codes, transcript, rate, codebook_size):
 
 def spoken_codes(sentence, speaker, books, lengths):
     """-> codes [books, frames] of the sentence in a speaker's voice, straight from the teacher"""
-    names, n, features = grid.utterance(sentence, config.TEMPO, lengths)
+    return coded(grid.utterance(sentence, align.load(), config.TEMPO, lengths), speaker, books)
+
+
+def coded(laid, speaker, books):
+    """The same of what `grid.lay` made."""
+    names, n, features, moved = laid
     c = books.encode(codes.states(names, n), codes.flatten(features))
-    return np.concatenate([c[:1], np.full((1, c.shape[1]), speaker), c[1:]])
+    return np.concatenate([c[:1], speakers.spoken(moved, speaker)[None], c[1:]])
 
 
 def run():
@@ -39,7 +45,7 @@ def run():
     books, lengths = codes.Books.load(), durations.Durations.load()
     for name, speaker in speakers.SHIPPED.items():
         c = spoken_codes(SENTENCES[name], speaker, books, lengths)
-        s2voice(config.work(f"voices/{name}.s2voice"), c, SENTENCES[name], vocoder.RATE, codes.SEMANTIC)
+        s2voice(config.work(f"voices/{name}.s2voice"), c, SENTENCES[name], vocoder.RATE, SEMANTIC + SPARE)
         with torch.no_grad():
             wave = codec.decode(torch.from_numpy(c)[None])[0, 0].numpy()
         soundfile.write(config.work(f"voices/{name}.flac"), wave, vocoder.RATE, subtype="PCM_16")

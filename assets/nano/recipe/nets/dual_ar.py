@@ -64,6 +64,11 @@ class DualAR(nn.Module):
         self.fast_table = rope_table(s.codebooks + 1, s.fast_head_dim, s.rope_base, rounded)
         self.register_buffer("offsets", torch.arange(s.codebooks) * s.codebook_size, persistent=False)
 
+    def ends(self):
+        """Embeddings and outputs."""
+        parts = (self.embeddings, self.codebook_embeddings, self.fast_embeddings, self.fast_output)
+        return [part.weight for part in parts]
+
     def embed(self, ids, codes):
         """ids [B, T], codes [B, T, codebooks] -> [B, T, dim]"""
         e = self.embeddings(ids)
