@@ -41,6 +41,19 @@ def test_a_clip_is_written_down_with_times(ear):
     assert times == sorted(times) and times[0] >= 0 and times[-1] <= len(samples) / rate
 
 
+def test_times_neither_overlap_nor_end_behind_the_sound(ear, monkeypatch):
+    """Where Moonshine cuts within speech, it says that a line lasts into the next; its rate may round a sound up."""
+    said = [("one two", 0.25, 1.5), ("three", 1.25, 5.0)]
+    lines = [SimpleNamespace(text=text, start_time=start, duration=long) for text, start, long in said]
+    library = SimpleNamespace(transcribe_without_streaming=lambda samples, rate: SimpleNamespace(lines=lines))
+    monkeypatch.setattr(ear, "_library", library)
+    heard = ear.hear(np.zeros(44101, np.float32), 22050)
+    assert heard.text == "one two three"
+    times = [time for word in heard.words for time in (word.start, word.end)]
+    assert times == sorted(times)
+    assert times[3] == times[4] == 1.0 and times[-1] == 44101 / 22050
+
+
 def test_silence_and_noise_are_no_words(ear):
     assert ear.hear(np.zeros(48000, np.float32), 48000, twice=True).text == ""
     assert ear.hear(np.zeros(0, np.float32), 48000).text == ""

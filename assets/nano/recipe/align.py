@@ -1,4 +1,4 @@
-"""Stage 2: when each phone is spoken. The teacher's times are rough, so they are learned from its sound.
+"""Stage `align`: when each phone is spoken. The teacher's times are rough, so they are learned from its sound.
 
 Every phone is three states in a row, each one Gaussian of cepstra, voicing and their slopes (a hidden Markov model).
 The states' figures and the best times near the rough ones are found by turns (Viterbi training).

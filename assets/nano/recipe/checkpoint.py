@@ -3,7 +3,8 @@
     python -m recipe.checkpoint save | restore
 
 Weights are kept as float16, without the optimizer's state. The corpus is kept as its codes. After `restore`, raise a
-stage's STEPS and run it by its name; only `books` and `encoder` need the corpus itself, which the teacher makes again.
+stage's STEPS and run it by its name (`references` before `cloning`). `align`, `books`, `codes` and `encoder` need the
+corpus itself, which the teacher makes again (`corpus`).
 """
 
 import gzip
@@ -93,6 +94,7 @@ def restore():
         groups=books["groups"],
     )
     unpack_codes()
+    shutil.copy(config.SHIPPED / "tokenizer.json", config.work("tokenizer.json"))
     for name in TABLES:
         with gzip.open(FOLDER / (name + ".gz")) as source, open(config.work(name), "wb") as target:
             shutil.copyfileobj(source, target)

@@ -1,4 +1,4 @@
-"""Stage 3: the frames' codes, made from the features alone before any network is trained.
+"""Stages `books` and `codes`: the frames' codes, made from the features alone before any network is trained.
 
 Book 0 (semantic): the classes of (phone, how many frames it lasts, which of them this is), each split by k-means into a
 few kinds. A code therefore says what is spoken and how far the phone has come. The books after the speaker's hold what
@@ -22,7 +22,7 @@ DETAIL = 256
 FLOOR = -8.5  # log amplitudes below are silence
 APERIODICITY = 2.0  # its weight against the envelope in distances
 WIDTH = 2 * BANDS * KNOTS
-EARLIER = config.work("earlier/books.npz")
+EARLIER = config.WORK / "earlier/books.npz"
 
 
 def flatten(features):

@@ -1,5 +1,5 @@
-"""Stage 1: the teacher speaks the corpus. Each shard holds texts, phones with rough end times, and the 5 ms analysis
-and pitch."""
+"""Stage `corpus`: the teacher speaks the corpus. Each shard holds texts, phones with rough end times, and the
+5 ms analysis and pitch."""
 
 import multiprocessing
 import sys

@@ -4,10 +4,11 @@
 
 Gates: speech longer harder run_on rare voices vocoder codec speaker outside speed clones empty pitch. Run in
 assets/nano with the recipe's requirements and s2mlx installed; its command must be on the PATH (or named by
-S2MLX). Gates that need a reference clip make it with flite.
+S2MLX). Gates that need a reference clip make it with flite. Those that need the teacher (vocoder codec speaker
+pitch) read its tables from a work folder that a training or `recipe.checkpoint restore` has filled.
 --model: another GGUF file than the shipped one, to set its figures beside these; a tokenizer.json lies beside it.
 --texts: how many texts each clone says (6). --voices: flite's that are cloned (all four). --short: three
-sentences for "speech" alone, as CI runs it.
+sentences for "speech" alone.
 """
 
 import argparse

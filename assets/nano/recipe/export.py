@@ -1,4 +1,4 @@
-"""Stage 9: the trained networks as one GGUF file in the S2 layout (model.md, section 5): Q8_0 and f16."""
+"""Stage `export`: the trained networks as one GGUF file in the S2 layout: Q8_0 and f16."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Debian's flite: outside voices for references and clones, and pronunciations."""
+"""Debian's flite: outside voices that `evaluate_clones` clones."""
 
 import os
 import subprocess

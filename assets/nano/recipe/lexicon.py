@@ -1,4 +1,4 @@
-"""Pronunciations: flite's phones for the common words, and letter rules learned from them for all others."""
+"""Stage `lexicon`: pronunciations. flite's phones of common words, and letter rules learned from them for others."""
 
 import collections
 import json

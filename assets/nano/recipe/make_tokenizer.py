@@ -1,4 +1,4 @@
-"""Stage 4: tokenizer.json. Its normalizer turns words into phones, so the model never has to learn to spell.
+"""Stage `tokenizer`: tokenizer.json. Its normalizer turns words into phones, so the model never has to learn to spell.
 
 A Sequence of Replace rules: the prompt's fixed strings -> one character each; lower case; numbers and signs -> words;
 the lexicon's words -> phone characters; letter rules for all other words; punctuation -> one pause mark; what else is

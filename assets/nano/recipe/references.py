@@ -1,4 +1,4 @@
-"""Stage 8: what references of people sound like to the model: other voices, speaking freely, heard by the encoder.
+"""Stage `references`: what references of people sound like to the model: other voices, speaking freely, encoded.
 
 A session is one voice with one pitch, tempo, size and noise saying a few sentences one after the other. It goes through
 the encoder as a whole, so its codes carry the encoder's own mistakes: other tempo, wrong phones, wavering speaker.

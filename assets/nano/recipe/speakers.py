@@ -19,7 +19,6 @@ MIDDLE = 0.91  # sizes below sound like a large speaker, above like a small one
 GAIN = 1.3
 HERTZ = RATE / FRAME  # of one pulse a frame
 LOWEST, HIGHEST = 88.0, 232.0  # base pitches that are trained
-SMALLEST_PITCH, LARGEST_PITCH = PITCHES[0] * HERTZ, PITCHES[-1] * HERTZ
 
 
 @dataclass(frozen=True)

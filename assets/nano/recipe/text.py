@@ -1,4 +1,5 @@
-"""Training sentences: everyday templates (60 %) and word salads (40 %) over the common words. Our own text."""
+"""Training sentences: everyday templates and word salads over the common words (60 and 40 %), and of
+more words (10 and 90 %). Our own text."""
 
 import random
 import re

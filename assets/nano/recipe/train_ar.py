@@ -1,4 +1,4 @@
-"""Stage 5: the Dual-AR learns to turn phones into codes, in a reference's voice or, without one, the default voice.
+"""Stage `ar`: the Dual-AR learns to turn phones into codes, in a reference's voice or, without one, the default voice.
 
 Two attention heads of the two middle layers are shown where to look: at the phone being spoken and at the next one.
 """
@@ -25,7 +25,7 @@ SEED = 5
 BFLOAT16 = torch.cpu.get_capabilities().get("avx512_bf16", False)  # elsewhere it is four times slower than float32
 
 
-EARLIER = config.work("earlier/ar.pt")  # of a voice with the same states (codes.regrouped), if there is one
+EARLIER = config.WORK / "earlier/ar.pt"  # of a voice with the same states (codes.regrouped), if there is one
 
 
 def build():
@@ -93,7 +93,7 @@ def guided(q, k, batch):
     return -picked[where >= 0].clamp(min=-8).mean()
 
 
-def losses(model, batch, generator=None, fast_frames=FAST_FRAMES):
+def losses(model, batch, fast_frames=FAST_FRAMES):
     with torch.autocast("cpu", torch.bfloat16, enabled=BFLOAT16):
         x = model.embed(batch["ids"], batch["codes"])
         table, guide = model.table[: x.shape[1]], 0.0
@@ -108,7 +108,7 @@ def losses(model, batch, generator=None, fast_frames=FAST_FRAMES):
         frame = target >= SEMANTIC_BEGIN
         hidden, frames = hidden[frame], batch["target_codes"][scored][frame]
         if fast_frames and len(hidden) > fast_frames:
-            pick = torch.randperm(len(hidden), generator=generator)[:fast_frames]
+            pick = torch.randperm(len(hidden))[:fast_frames]
             hidden, frames = hidden[pick], frames[pick]
         fast = model.fast(hidden, frames[:, :-1]).float()
     slow = F.cross_entropy(logits, target)
@@ -150,13 +150,13 @@ def validate(model, utterances, tokenizer):
     )
 
 
-def run(steps=STEPS, name="ar.pt"):
+def run(steps=STEPS):
     torch.set_num_threads(1)
     torch.manual_seed(SEED)
     tokenizer = Tokenizer.from_file(str(config.work("tokenizer.json")))
     utterances, pause = prompts.load(tokenizer)
     held = utterances[-config.VALIDATION :]
-    model, path, done = build(), config.work(name), 0
+    model, path, done = build(), config.work("ar.pt"), 0
     with torch.no_grad():
         for p in (model.embeddings.weight, model.codebook_embeddings.weight, model.fast_embeddings.weight):
             p.normal_(0, 0.02 if p is model.embeddings.weight else 0.1)

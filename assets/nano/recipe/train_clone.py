@@ -1,4 +1,4 @@
-"""Stage 8: the Dual-AR goes on learning, now with references as people give them: 0 to 20 seconds of several sentences.
+"""Stage `cloning`: the Dual-AR goes on learning, with references as people give them: 0 to 20 s, several sentences.
 
 Most of them are other voices that came through the encoder (references.py), so the model learns not to trust their
 every code, to find its place in a long prompt, and to be silent where there is no word.

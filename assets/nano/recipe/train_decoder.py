@@ -1,4 +1,4 @@
-"""Stage 5: the half of the codec that makes sound: codes -> waveform. Nothing else has to be trained before it.
+"""Stage `decoder`: the half of the codec that makes sound: codes -> waveform. Nothing else has to be trained before it.
 
 The target is the vocoder's rendering of the codes themselves, for a random speaker, made on the fly. Because the
 excitation is locked to the frame, the waveform is a function of the codes and plain waveform losses work.
@@ -22,7 +22,7 @@ STEPS = 26500
 BATCH, FRAMES, SKIP = 6, 13, 2  # the first SKIP frames of a piece lack their past and are not scored
 RATE = 2e-3
 SEED = 3
-EARLIER = config.work("earlier/decoder.pt")  # of a voice with the same books, if there is one
+EARLIER = config.WORK / "earlier/decoder.pt"  # of a voice with the same states (codes.regrouped), if there is one
 
 
 def spread_codebook(centres, dim):

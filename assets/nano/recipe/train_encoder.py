@@ -1,4 +1,4 @@
-"""Stage 7: the half of the codec that listens: audio -> codes, with the decoder's codebooks as they are.
+"""Stage `encoder`: the half of the codec that listens: audio -> codes, with the decoder's codebooks as they are.
 
 Each book's cosines are trained as a classifier. Half of the audio is what the model itself produces (locked to the
 frame, any speaker); half keeps the teacher's own timing, moves in pitch, sits anywhere between the frames' borders and
@@ -24,7 +24,7 @@ BATCH, FRAMES, SKIP = 6, 16, 2
 RATE = 1.5e-3
 SHARDS = 12
 SEED = 9
-EARLIER = config.work("earlier/encoder.pt")  # of a voice with the same books, if there is one
+EARLIER = config.WORK / "earlier/encoder.pt"  # of a voice with the same states (codes.regrouped), if there is one
 
 
 class Listening:

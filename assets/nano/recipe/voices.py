@@ -1,4 +1,4 @@
-"""Stage 11: the shipped voices: a sentence in the teacher's own codes, at the speaker's pitch and size, made a clip."""
+"""Stage `voices`: the shipped voices: a sentence in the teacher's own codes, at the speaker's pitch and size."""
 
 import struct
 
@@ -19,7 +19,7 @@ SENTENCES = {
 
 
 def s2voice(path, frame_codes, transcript, rate, codebook_size):
-    """Version 1 of the format (model.md, section 7). frame_codes [codebooks, frames]"""
+    """Version 1 of the format. frame_codes [codebooks, frames]"""
     body = np.ascontiguousarray(frame_codes, "<i4").tobytes()
     text = transcript.encode() + b"\0"
     head = struct.pack("<8sIiiiiQQ", b"S2VOICE\0", 1, *frame_codes.shape, rate, codebook_size, len(text), len(body))

@@ -1,4 +1,4 @@
-"""The causal DAC-style codec with residual vector quantization, exactly in the S2 structure (model.md, section 4).
+"""The causal DAC-style codec with residual vector quantization, exactly in the S2 structure.
 
 Shapes: audio [B, 1, N]; latents [B, latent, T] at 4 steps (after the encoder) or 1 step (in the quantizer) per frame;
 codes int64 [B, codebooks, frames].

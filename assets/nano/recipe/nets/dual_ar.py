@@ -1,4 +1,4 @@
-"""The Dual-AR: a Slow transformer over time, a Fast one over the codebooks of a frame (model.md, sections 1 and 3)."""
+"""The Dual-AR: a Slow transformer over time, a Fast one over the codebooks of a frame."""
 
 import math
 from dataclasses import asdict, dataclass
