@@ -9,14 +9,13 @@ from scipy.fft import dct
 
 from . import config, corpus
 from .teacher import STEP_MS
-from .vocoder import BANDS
+from .vocoder import BANDS, FLOOR
 
 STATES = 3
 CEPSTRA = 13
 SLOPE = 3  # steps to both sides that a slope is taken over
 NEAR = 160.0  # ms that a border may lie from the rough one
 ROUNDS, LEARNED = 8, 900  # turns, and the utterances they are learned from
-FLOOR = -8.5
 
 
 def observe(analysis):
@@ -121,10 +120,9 @@ def times(model, phones, analysis):
 def run():
     some = [(phones, analysis) for _, phones, analysis, _ in corpus.load(range(4))[:LEARNED]]
     model = learn(some)
-    path_ = config.work("align.npz")
     keys = sorted(model.mean)
     np.savez(
-        path_,
+        config.work("align.npz"),
         keys=keys,
         mean=np.stack([model.mean[k] for k in keys]),
         variance=np.stack([model.variance[k] for k in keys]),

@@ -14,12 +14,11 @@ from scipy import sparse
 
 from . import align, config, corpus, durations, grid
 from .melody import melody
-from .vocoder import BANDS, KNOTS
+from .vocoder import BANDS, FLOOR, KNOTS
 
 SEMANTIC = 1024
 DETAIL_BOOKS = 2
 DETAIL = 256
-FLOOR = -8.5  # log amplitudes below are silence
 APERIODICITY = 2.0  # its weight against the envelope in distances
 WIDTH = 2 * BANDS * KNOTS
 EARLIER = config.WORK / "earlier/books.npz"

@@ -127,9 +127,15 @@ def voices(folder):
         spoken(f"voice {path.stem}", EVERYDAY[:10], path)
 
 
+@functools.cache
+def teacher_tables():
+    return align.load(), durations.Durations.load()
+
+
 def locked(text, speaker):
     """-> the teacher on the frame grid in a speaker's voice, and its entries of book 1"""
-    features, moved = grid.utterance(text, align.load(), config.TEMPO, durations.Durations.load())[2:]
+    times, lengths = teacher_tables()
+    features, moved = grid.utterance(text, times, config.TEMPO, lengths)[2:]
     spoken = speakers.spoken(moved, speaker)
     return speakers.sound(features, spoken), spoken
 

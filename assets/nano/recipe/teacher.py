@@ -25,7 +25,7 @@ import pyworld
 RATE = 16000
 STEP_MS = 5.0
 FFT = 1024
-GAIN = 1.4  # to the level that the floor of the codes (codes.FLOOR) was chosen for
+GAIN = 1.4  # to the level that the floor of the codes (vocoder.FLOOR) was chosen for
 SYMBOL_MS = 25.0  # durations are counted in these
 EARLY_MS = 50.0  # sounds begin so much before their symbols
 PITCH_MS = 12.5

@@ -24,6 +24,7 @@ BANDS = 40
 KNOTS = 4
 NFFT = 512
 TOP_HZ = 7900.0
+FLOOR = -8.5  # log amplitudes below are silence
 NOISE_PULSES = 128
 
 
