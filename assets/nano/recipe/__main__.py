@@ -34,7 +34,8 @@ def finished(name, steps, counter="step"):
 
 
 def ship():
-    """The results into assets/nano."""
+    """The results into assets/nano, or a rehearsal's beside its work."""
+    config.SHIPPED.mkdir(exist_ok=True)
     for name in ("s2-nano.gguf", "tokenizer.json"):
         shutil.copy(config.work(name), config.SHIPPED)
     for pattern in VOICE_FILES:

@@ -41,7 +41,7 @@ def make(index):
     return time.time() - begun
 
 
-def run(processes=2):
+def run(processes=config.CORES):
     count = config.SHARDS
     with multiprocessing.Pool(processes) as pool:
         for i, seconds in enumerate(pool.imap(make, range(count))):
@@ -67,4 +67,4 @@ def load(indices=None):
 
 
 if __name__ == "__main__":
-    run(int(sys.argv[1]) if len(sys.argv) > 1 else 2)
+    run(*map(int, sys.argv[1:]))

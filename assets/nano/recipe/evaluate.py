@@ -2,10 +2,10 @@
 
     python -m recipe.evaluate [GATE ...] [--model FILE] [--texts N] [--voices slt,rms] [--short]
 
-Gates: speech longer harder run_on rare voices vocoder codec speaker outside speed clones empty pitch. Run in
-assets/nano with the recipe's requirements and s2mlx installed; its command must be on the PATH (or named by
+Gates: speech longer harder run_on rare voices vocoder codec speaker outside speed clones empty pitch contour.
+Run in assets/nano with the recipe's requirements and s2mlx installed; its command must be on the PATH (or named by
 S2MLX). Gates that need a reference clip make it with flite. Those that need the teacher (vocoder codec speaker
-pitch) read its tables from a work folder that a training or `recipe.checkpoint restore` has filled.
+pitch contour) read its tables from a work folder that a training or `recipe.checkpoint restore` has filled.
 --model: another GGUF file than the shipped one, to set its figures beside these; a tokenizer.json lies beside it.
 --texts: how many texts each clone says (6). --voices: flite's that are cloned (all four). --short: three
 sentences for "speech" alone.
@@ -24,8 +24,9 @@ from pathlib import Path
 
 import numpy as np
 import soundfile
+from tokenizers import Tokenizer
 
-from . import align, asr, config, durations, evaluate_clones, grid, speakers, teacher, vocoder
+from . import asr, config, evaluate_clones, evaluate_pitch, speakers, teacher, vocoder
 from .held_out import EVERYDAY, HARDER, LONGER, RARE, RUN_ON
 
 COMMAND = os.environ.get("S2MLX") or shutil.which("s2mlx") or "s2mlx"
@@ -127,15 +128,9 @@ def voices(folder):
         spoken(f"voice {path.stem}", EVERYDAY[:10], path)
 
 
-@functools.cache
-def teacher_tables():
-    return align.load(), durations.Durations.load()
-
-
 def locked(text, speaker):
     """-> the teacher on the frame grid in a speaker's voice, and its entries of book 1"""
-    times, lengths = teacher_tables()
-    features, moved = grid.utterance(text, times, config.TEMPO, lengths)[2:]
+    features, moved = evaluate_pitch.teachers(text)[2:]
     spoken = speakers.spoken(moved, speaker)
     return speakers.sound(features, spoken), spoken
 
@@ -230,8 +225,15 @@ def outside(folder):
 
 
 def speed(folder):
+    """From a cold start, and of a model that has spoken before ("warm"): the best of a few. The whole command once."""
+    loading = []
+    for _ in range(5):
+        begun = time.process_time()
+        Tokenizer.from_file(str(MODEL.with_name("tokenizer.json")))
+        loading.append(time.process_time() - begun)
     runs = [say(LONGER[0], folder / "speed.wav")[2] for _ in range(3)]
     best = min(runs, key=lambda r: r["rtf"])
+    warm = [synthesizer().say(LONGER[0], seed=SEED).stats for _ in range(4)][1:]
     begun = time.perf_counter()
     say("Hello there.", folder / "speed.wav")
     whole = time.perf_counter() - begun  # more than the time to first audio from a cold start
@@ -241,6 +243,9 @@ def speed(folder):
         time_to_first_audio=round(min(r["time_to_first_audio"] for r in runs), 3),
         load_seconds=round(min(r["load_seconds"] for r in runs), 3),
         whole_command=round(whole, 2),
+        warm_rtf=round(min(s.rtf for s in warm), 3),
+        warm_time_to_first_audio=round(min(s.first_audio for s in warm), 3),
+        tokenizer_cpu_seconds=round(min(loading), 2),
     )
 
 
@@ -267,7 +272,8 @@ GATES = dict(
     speed=speed,
     clones=loaded(evaluate_clones.clones, TEXTS),
     empty=loaded(evaluate_clones.empty),
-    pitch=loaded(evaluate_clones.pitch),
+    pitch=loaded(evaluate_pitch.pitch),
+    contour=loaded(evaluate_pitch.contour),
 )
 
 

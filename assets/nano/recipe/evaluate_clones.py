@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from . import align, asr, config, durations, flite, grid, melody, teacher, vocoder
+from . import asr, flite
 from .held_out import EVERYDAY, REFERENCE
 
 VOICES = ("slt", "rms", "awb", "kal16")  # flite's, at their own pitch and tempo
@@ -16,14 +16,6 @@ COMMON = set(
 def leaked(reference, wanted, heard):
     """The words heard that only the reference has."""
     return (set(asr.words(heard)) & set(asr.words(reference))) - COMMON - set(asr.words(wanted))
-
-
-def pitch_deviation(samples, rate):
-    """Standard deviation of the pitch where voiced, in semitones, without the outer hundredths (wrong octaves)."""
-    f0 = teacher.measure(samples, rate)
-    semitones = 12 * np.log2(f0[f0 > 0])
-    low, high = np.quantile(semitones, (0.01, 0.99))
-    return float(semitones[(semitones >= low) & (semitones <= high)].std())
 
 
 def cell(tts, voice, count, texts):
@@ -67,30 +59,3 @@ def empty(tts, report):
             continue
         level = float(np.sqrt(np.mean(np.square(audio.samples)))) if len(audio.samples) else 0.0
         report("empty", text=text, seconds=round(audio.seconds, 2), level=round(level, 4), end=audio.finish_reason)
-
-
-def in_frames(octaves, rate):
-    """A melody of 5 ms steps -> its middle in every frame."""
-    step, frame = teacher.STEP_MS / 1000, vocoder.FRAME / rate
-    return np.array(
-        [
-            np.median(octaves[int(i * frame / step) :][: int(frame / step)])
-            for i in range(int(len(octaves) * step / frame))
-        ]
-    )
-
-
-def pitch(tts, report):
-    """How far the pitch moves within a sentence, and how like the teacher's on the frame grid.
-
-    Both have nearly the same frames: stretched to one length, the same words lie together."""
-    moved, alike, times, lengths = [], [], align.load(), durations.Durations.load()
-    for text in EVERYDAY[:20]:
-        audio = tts.say(text, seed=1)
-        moved.append(pitch_deviation(audio.samples, audio.sample_rate))
-        f0 = teacher.measure(audio.samples, audio.sample_rate)
-        spoken = in_frames(melody.melody(f0), audio.sample_rate)
-        wanted = grid.utterance(text, times, config.TEMPO, lengths)[3]
-        at = np.linspace(0, len(wanted) - 1, len(spoken))
-        alike.append(np.corrcoef(spoken, np.interp(at, np.arange(len(wanted)), wanted))[0, 1])
-    report("pitch", semitones=round(float(np.median(moved)), 2), like_teacher=round(float(np.median(alike)), 2))

@@ -7,6 +7,8 @@ that AdamW's have (Liu et al., "Muon is scalable for LLM training", arXiv 2502.1
 import torch
 from torch import nn
 
+from .team import ALONE
+
 # Coefficients of the rounds, each the best after those before (Amsel et al., "The Polar Express", arXiv 2505.16932).
 ROUNDS = (
     (8.28721201814563, -23.595886519098837, 17.300387312530933),
@@ -31,32 +33,35 @@ def orthogonal(m):
 class Muon(torch.optim.Optimizer):
     """For weights of two dimensions or more: the first against all others."""
 
-    def __init__(self, parameters, lr, momentum=0.95, weight_decay=0.01):
+    def __init__(self, parameters, lr, momentum=0.95, weight_decay=0.01, team=ALONE):
         super().__init__(parameters, dict(lr=lr, momentum=momentum, weight_decay=weight_decay))
+        self.team = team
 
     @torch.no_grad()
     def step(self):
         for group in self.param_groups:
-            for p in group["params"]:
-                if p.grad is None:
-                    continue
-                state = self.state[p]
-                if not state:
-                    state["momentum"] = torch.zeros_like(p)
-                held = state["momentum"].lerp_(p.grad, 1 - group["momentum"])
-                update = orthogonal(torch.lerp(p.grad, held, group["momentum"]).flatten(1)).view_as(p)
-                size = ADAMW_SIZE * max(p.shape[0], p[0].numel()) ** 0.5
-                p.mul_(1 - group["lr"] * group["weight_decay"]).add_(update, alpha=-group["lr"] * size)
+            learning = [p for p in group["params"] if p.grad is not None]
+            matrices = [self.ahead(p, group["momentum"]).flatten(1) for p in learning]
+            for p, update in zip(learning, self.team.shared(orthogonal, matrices)):
+                size = ADAMW_SIZE * max(update.shape) ** 0.5
+                p.mul_(1 - group["lr"] * group["weight_decay"]).add_(update.view_as(p), alpha=-group["lr"] * size)
+
+    def ahead(self, p, momentum):
+        """The gradient as its momentum foresees it (Nesterov)."""
+        state = self.state[p]
+        if not state:
+            state["momentum"] = torch.zeros_like(p)
+        return torch.lerp(p.grad, state["momentum"].lerp_(p.grad, 1 - momentum), momentum)
 
 
-def optimizers(parameters, ends, lr, betas, weight_decay):
+def optimizers(parameters, ends, lr, betas, weight_decay, team=ALONE):
     """-> [Muon of the matrices, AdamW of the rest]. ends: embeddings and outputs, which Muon is not for."""
     matrices, rest, ends = [], [], set(map(id, ends))
     for p in parameters:
         inner = p.ndim > 1 and min(p.shape[0], p[0].numel()) >= SMALLEST and id(p) not in ends
         (matrices if inner else rest).append(p)
     return [
-        Muon(matrices, lr, weight_decay=weight_decay),
+        Muon(matrices, lr, weight_decay=weight_decay, team=team),
         torch.optim.AdamW(rest, lr=lr, betas=betas, weight_decay=weight_decay, fused=True),
     ]
 
@@ -67,11 +72,13 @@ def set_rate(optimizers, rate):
             group["lr"] = rate
 
 
-def advance(optimizers, loss, parameters, longest):
-    """One step along the loss's gradient. longest: what it is clipped to."""
+def advance(optimizers, loss, parameters, longest, team=ALONE):
+    """One step along the gradient of the loss, or of the mean of the team's losses. longest: what it is clipped to."""
+    parameters = list(parameters)
     for optimizer in optimizers:
         optimizer.zero_grad(set_to_none=True)
     loss.backward()
+    team.average([p.grad for p in parameters if p.grad is not None])
     nn.utils.clip_grad_norm_(parameters, longest)
     for optimizer in optimizers:
         optimizer.step()

@@ -17,8 +17,8 @@ from . import config, speakers, teacher, text
 from .prompts import Heard
 from .vocoder import FRAME, RATE
 
-SESSIONS = 300
-VALIDATION = 30  # the last sessions
+SESSIONS = config.size(300, 12)
+VALIDATION = config.size(30, 4)  # the last sessions
 LONGEST = 24.0  # seconds of speech in a session
 FLITE = {"slt": (150, 240), "awb": (80, 180), "kal16": (75, 170), "rms": (75, 180)}  # voice: pitches in Hz
 ESPEAK = ["en-us", "en-gb", "en-us+f1", "en-us+f2", "en-us+f4", "en-us+m1", "en-us+m2", "en-us+m4", "en-us+m7"]

@@ -17,7 +17,7 @@ from .muon import advance, optimizers, restore, set_rate, states
 from .nets.dual_ar import ARSizes, DualAR
 from .train_decoder import save, schedule
 
-STEPS = 9200
+STEPS = config.size(9200, 30)
 FAST_FRAMES = 300  # frames of a batch that the Fast-AR is trained on
 RATE = 2.5e-3
 GUIDED_LAYERS, GUIDED_WEIGHT = (1, 2), 0.5

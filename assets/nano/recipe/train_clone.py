@@ -18,7 +18,7 @@ from .muon import advance, optimizers, restore, set_rate, states
 from .prompts import VOCAB, Heard
 from .train_decoder import save, schedule
 
-STEPS = 5600
+STEPS = config.size(5600, 20)
 RATE = 1.6e-3
 WARM = 60  # the optimizer begins anew
 LONGEST = 20.0  # seconds of a reference

@@ -17,10 +17,12 @@ from .losses import SpectralDistance
 from .muon import advance, optimizers, restore, set_rate, states
 from .nets.codec import Codec, CodecSizes, ResidualUnit
 from .prompts import SLIP
+from .team import together
 
-STEPS = 26500
-BATCH, FRAMES, SKIP = 6, 13, 2  # the first SKIP frames of a piece lack their past and are not scored
+STEPS = config.size(34600, 60)
+BATCH, FRAMES, SKIP = 6, 13, 2  # pieces in each process; a piece's first SKIP frames lack their past and are not scored
 RATE = 2e-3
+WARM = 100  # after each beginning, for a kept checkpoint has no optimizer state
 SEED = 3
 EARLIER = config.WORK / "earlier/decoder.pt"  # of a voice with the same states (codes.regrouped), if there is one
 
@@ -150,19 +152,23 @@ def save(path, **state):
 
 
 def run(steps=STEPS):
-    torch.set_num_threads(1)
+    together(train, config.CORES, steps)
+
+
+def train(team, steps):
     torch.manual_seed(SEED)
     books = codes.Books.load()
     items = [(c, melody) for *_, c, melody in codes.load()]
-    train = Segments(books, items[: -config.VALIDATION], SEED, slips=True, draw=speakers.draw_often_shipped)
-    held = Segments(books, items[-config.VALIDATION :], SEED)
+    seen, draw = items[: -config.VALIDATION], speakers.draw_often_shipped
+    examples = Segments(books, seen, SEED, slips=True, draw=draw).batch(48)
+    check = Segments(books, items[-config.VALIDATION :], SEED).batch(24)
     codec = build(books)
-    distance = SpectralDistance(train.batch(48)[1])
+    distance = SpectralDistance(examples[1])
     path, done = config.work("decoder.pt"), 0
     listens = config.work("encoder.pt").exists()
     codec.requires_grad_(False)
     parameters = [p.requires_grad_() for p in trained_parts(codec, listens)]
-    learners = optimizers(parameters, [codec.decoder.model[-1].conv.weight], RATE, (0.85, 0.98), 1e-3)
+    learners = optimizers(parameters, [codec.decoder.model[-1].conv.weight], RATE, (0.85, 0.98), 1e-3, team)
     if path.exists():
         state = torch.load(path, weights_only=False)
         codec.load_state_dict(state["codec"], strict=False)
@@ -172,25 +178,26 @@ def run(steps=STEPS):
     elif EARLIER.exists():
         carry(codec, torch.load(EARLIER, weights_only=False))
     else:
-        rows = train.batch(8)[0]
-        even_out(codec.decoder, lambda: codec.decode(rows))
+        even_out(codec.decoder, lambda: codec.decode(examples[0][:8]))
         with torch.no_grad():
             codec.decoder.model[-1].conv.weight.mul_(0.05)
-    check = held.batch(24)
     codec.decoder.compile(dynamic=False)
+    pieces = Segments(books, seen, [SEED, done, team.rank], slips=True, draw=draw)
     average, begun, first = None, time.time(), done
     for step in range(done, steps):
         beginnings = step % 6 == 0
-        rows, audio = train.batch(BATCH, beginnings=beginnings)
+        rows, audio = pieces.batch(BATCH, beginnings=beginnings)
         skip = 0 if beginnings else SKIP * vocoder.FRAME
-        set_rate(learners, schedule(step, steps, RATE))
+        set_rate(learners, schedule(step, steps, RATE) * min(1, (step - first + 1) / WARM))
         y, x = codec.decode(rows)[:, 0, skip:], audio[:, skip:]
         terms = distance(y, x)
-        loss = terms["log"] + 2 * terms["mel"] + 2 * terms["complex"] + 4 * terms["wave"]
-        advance(learners, loss, parameters, 5.0)
+        loss = 2 * terms["log"] + 3 * terms["mel"] + 2 * terms["complex"] + 4 * terms["wave"]
+        advance(learners, loss, parameters, 5.0, team)
         with torch.no_grad():
             for book in [] if listens else codec.quantizer.books():
                 book.codebook.weight.copy_(nn.functional.normalize(book.codebook.weight, dim=-1))
+        if team.rank > 0:
+            continue
         now = np.array([t.item() for t in terms.values()])
         average = now if average is None else 0.97 * average + 0.03 * now
         if (step + 1) % 50 == 0:

@@ -19,7 +19,7 @@ from .nets.codec import Codec, CodecSizes
 from .teacher import STEP_MS
 from .train_decoder import even_out, save, schedule
 
-STEPS = 4600
+STEPS = config.size(4600, 40)
 BATCH, FRAMES, SKIP = 6, 16, 2
 RATE = 1.5e-3
 SHARDS = 12
