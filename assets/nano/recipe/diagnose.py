@@ -11,10 +11,11 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 
-from . import align, asr, codes, config, durations, export, grid, prompts, speakers, train_ar, vocoder, voices
+from . import asr, codes, config, export, grid, prompts, speakers, train_ar, vocoder, voices
 from .held_out import HARDER
 from .make_tokenizer import SEMANTIC_BEGIN
 from .own_keys import KEYS
+from .said import utterance
 
 
 class Teacher:
@@ -22,11 +23,11 @@ class Teacher:
 
     def __init__(self):
         self.codec = export.load()[1]
-        self.books, self.times, self.lengths = codes.Books.load(), align.load(), durations.Durations.load()
+        self.books = codes.Books.load()
 
     def say(self, text, own=grid.OWN):
         """-> features, melody, codes [books, F]. own: how much of its own lengths the phones keep"""
-        laid = grid.utterance(text, self.times, config.TEMPO, self.lengths, own)
+        laid = utterance(text, own)
         return *laid[2:], voices.coded(laid, speakers.DEFAULT, self.books)
 
     @torch.no_grad()

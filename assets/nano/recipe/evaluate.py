@@ -28,6 +28,7 @@ from tokenizers import Tokenizer
 
 from . import asr, config, evaluate_clones, evaluate_pitch, speakers, teacher, vocoder
 from .held_out import EVERYDAY, HARDER, LONGER, RARE, RUN_ON
+from .said import utterance
 
 COMMAND = os.environ.get("S2MLX") or shutil.which("s2mlx") or "s2mlx"
 MODEL = config.SHIPPED / "s2-nano.gguf"
@@ -130,7 +131,7 @@ def voices(folder):
 
 def locked(text, speaker):
     """-> the teacher on the frame grid in a speaker's voice, and its entries of book 1"""
-    features, moved = evaluate_pitch.teachers(text)[2:]
+    features, moved = utterance(text)[2:]
     spoken = speakers.spoken(moved, speaker)
     return speakers.sound(features, spoken), spoken
 

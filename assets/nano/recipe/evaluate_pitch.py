@@ -1,25 +1,12 @@
 """Figures of the pitch: what the model's speech does with it, and how exactly the codec keeps it."""
 
-import functools
-
 import numpy as np
 
-from . import align, codes, config, durations, grid, melody, speakers, teacher, vocoder, voices
+from . import codes, melody, speakers, teacher, vocoder, voices
 from .held_out import EVERYDAY
+from .said import utterance
 
 TEXTS = EVERYDAY[:20]
-
-
-@functools.cache
-def tables():
-    return align.load(), durations.Durations.load()
-
-
-@functools.cache
-def teachers(text):
-    """A sentence as the teacher says it on the frame grid (grid.lay)."""
-    times, lengths = tables()
-    return grid.utterance(text, times, config.TEMPO, lengths)
 
 
 def pitch_deviation(samples, rate):
@@ -51,7 +38,7 @@ def pitch(tts, report):
         moved.append(pitch_deviation(audio.samples, audio.sample_rate))
         f0 = teacher.measure(audio.samples, audio.sample_rate)
         spoken = in_frames(melody.melody(f0), audio.sample_rate)
-        wanted = teachers(text)[3]
+        wanted = utterance(text)[3]
         at = np.linspace(0, len(wanted) - 1, len(spoken))
         alike.append(np.corrcoef(spoken, np.interp(at, np.arange(len(wanted)), wanted))[0, 1])
     report("pitch", semitones=round(float(np.median(moved)), 2), like_teacher=round(float(np.median(alike)), 2))
@@ -66,7 +53,7 @@ def contour(tts, report):
     for who in ("clara", "marcus"):
         speaker, apart = speakers.SHIPPED[who], []
         for text in TEXTS:
-            laid = teachers(text)
+            laid = utterance(text)
             samples = tts.codec.decode(voices.coded(laid, speaker, books).astype(np.int32))
             f0 = teacher.measure(np.asarray(samples).reshape(-1), tts.sample_rate)
             named = in_frames(np.where(f0 > 0, np.log2(np.maximum(f0, 1)), np.nan), tts.sample_rate)

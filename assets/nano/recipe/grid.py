@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from . import align, teacher
-from .melody import melody
+from . import teacher
 from .vocoder import FRAME, KNOTS, RATE
 
 FRAME_SECONDS = FRAME / RATE
@@ -50,10 +49,3 @@ def lay(phones, analysis, melody, tempo=1.0, durations=None, own=OWN):
         start = end
     laid = np.concatenate(parts).astype(np.float32)
     return names, lengths, laid[..., :-1], laid[..., -1].mean(1)
-
-
-def utterance(text, times, tempo=1.0, durations=None, own=OWN):
-    """A sentence as the teacher says it. times: align.Model."""
-    phones, samples, pitch = teacher.speak(text)
-    analysis = teacher.analyse(samples, pitch)
-    return lay(align.times(times, phones, analysis), analysis, melody(pitch), tempo, durations, own)

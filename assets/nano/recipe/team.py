@@ -13,18 +13,16 @@ class Team:
     def __init__(self, rank, size):
         self.rank, self.size = rank, size
 
-    def sum(self, tensors):
-        """Each tensor becomes its sum over the processes."""
+    def average(self, tensors):
+        self.sum(tensors, self.size)
+
+    def sum(self, tensors, divisor=1):
+        """Each tensor becomes its sum over the processes, divided."""
         if self.size > 1:
             flat = torch.cat([t.flatten() for t in tensors])
             distributed.all_reduce(flat)
-            for t, total in zip(tensors, flat.split([t.numel() for t in tensors])):
+            for t, total in zip(tensors, flat.div_(divisor).split([t.numel() for t in tensors])):
                 t.copy_(total.view_as(t))
-
-    def average(self, tensors):
-        self.sum(tensors)
-        for t in tensors:
-            t.div_(self.size)
 
     def shared(self, work, matrices):
         """[work(m) of every matrix], each computed in one process. work keeps the shape."""

@@ -20,6 +20,7 @@ from .train_decoder import save, schedule
 STEPS = config.size(9200, 30)
 FAST_FRAMES = 300  # frames of a batch that the Fast-AR is trained on
 RATE = 2.5e-3
+WARM = 200
 GUIDED_LAYERS, GUIDED_WEIGHT = (1, 2), 0.5
 SEED = 5
 BFLOAT16 = torch.cpu.get_capabilities().get("avx512_bf16", False)  # elsewhere it is four times slower than float32
@@ -171,7 +172,7 @@ def run(steps=STEPS):
     data = Examples(utterances[: -config.VALIDATION], pause, tokenizer, SEED + done)
     average, begun, first, cpu = None, time.time(), done, time.process_time()
     for step in range(done, steps):
-        set_rate(learners, schedule(step, steps, RATE, 200))
+        set_rate(learners, schedule(step, steps, RATE, WARM, first))
         slow, each, guide, right = losses(model, data.batch())
         loss = slow + 0.5 * each.sum() + GUIDED_WEIGHT * (1 if step < steps // 2 else 0.3) * guide
         advance(learners, loss, model.parameters(), 1.0)

@@ -20,7 +20,7 @@ from .train_decoder import save, schedule
 
 STEPS = config.size(5600, 20)
 RATE = 1.6e-3
-WARM = 60  # the optimizer begins anew
+WARM = 60
 LONGEST = 20.0  # seconds of a reference
 ALONE, HEARD = 0.35, 0.6  # shares: examples without a reference; references that came through the encoder
 WORDLESS = 0.03  # texts without words
@@ -162,7 +162,7 @@ def run(steps=STEPS):
     data = Examples(utterances[: -config.VALIDATION], pause, tokenizer, sessions[: -references.VALIDATION], SEED + done)
     average, begun, first, cpu = None, time.time(), done, time.process_time()
     for step in range(done, steps):
-        set_rate(learners, schedule(step, steps, RATE, WARM))
+        set_rate(learners, schedule(step, steps, RATE, WARM, first))
         slow, each, guide, right = train_ar.losses(model, data.batch())
         loss = slow + 0.5 * each.sum() + train_ar.GUIDED_WEIGHT * guide
         advance(learners, loss, model.parameters(), 1.0)

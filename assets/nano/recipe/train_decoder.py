@@ -22,7 +22,7 @@ from .team import together
 STEPS = config.size(34600, 60)
 BATCH, FRAMES, SKIP = 6, 13, 2  # pieces in each process; a piece's first SKIP frames lack their past and are not scored
 RATE = 2e-3
-WARM = 100  # after each beginning, for a kept checkpoint has no optimizer state
+WARM = 100
 SEED = 3
 EARLIER = config.WORK / "earlier/decoder.pt"  # of a voice with the same states (codes.regrouped), if there is one
 
@@ -142,8 +142,11 @@ def trained_parts(codec, listens):
     return [p for part in parts for p in part.parameters()]
 
 
-def schedule(step, steps, rate, warm=50, end=0.03):
-    return rate * min(1, (step + 1) / warm) * (end + (1 - end) * 0.5 * (1 + math.cos(math.pi * min(1, step / steps))))
+def schedule(step, steps, rate, warm, first, end=0.03):
+    """The rate of a step. It rises over `warm` steps from `first`, where this run begins: a kept checkpoint has no
+    optimizer state."""
+    rising = min(1, (step - first + 1) / warm)
+    return rate * rising * (end + (1 - end) * 0.5 * (1 + math.cos(math.pi * min(1, step / steps))))
 
 
 def save(path, **state):
@@ -188,7 +191,7 @@ def train(team, steps):
         beginnings = step % 6 == 0
         rows, audio = pieces.batch(BATCH, beginnings=beginnings)
         skip = 0 if beginnings else SKIP * vocoder.FRAME
-        set_rate(learners, schedule(step, steps, RATE) * min(1, (step - first + 1) / WARM))
+        set_rate(learners, schedule(step, steps, RATE, WARM, first))
         y, x = codec.decode(rows)[:, 0, skip:], audio[:, skip:]
         terms = distance(y, x)
         loss = 2 * terms["log"] + 3 * terms["mel"] + 2 * terms["complex"] + 4 * terms["wave"]

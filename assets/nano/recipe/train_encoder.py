@@ -22,6 +22,7 @@ from .train_decoder import even_out, save, schedule
 STEPS = config.size(4600, 40)
 BATCH, FRAMES, SKIP = 6, 16, 2
 RATE = 1.5e-3
+WARM = 50
 SHARDS = 12
 SEED = 9
 EARLIER = config.WORK / "earlier/encoder.pt"  # of a voice with the same states (codes.regrouped), if there is one
@@ -182,7 +183,7 @@ def run(steps=STEPS):
     average, begun, first = None, time.time(), done
     for step in range(done, steps):
         for group in optimizer.param_groups:
-            group["lr"] = schedule(step, steps, RATE)
+            group["lr"] = schedule(step, steps, RATE, WARM, first)
         each, phone, right = losses(codec, sharpness, phone_of_class, *data.batch(BATCH))
         loss = each[0] + phone + each[1] + 0.2 * sum(each[2:])
         optimizer.zero_grad(set_to_none=True)

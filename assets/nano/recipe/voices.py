@@ -6,8 +6,9 @@ import numpy as np
 import soundfile
 import torch
 
-from . import align, codes, config, durations, grid, speakers, vocoder
+from . import codes, config, speakers, vocoder
 from .make_tokenizer import SEMANTIC, SPARE
+from .said import utterance
 
 SENTENCES = {
     "clara": "The garden is quiet this morning, and the first roses are open.",
@@ -26,13 +27,8 @@ def s2voice(path, frame_codes, transcript, rate, codebook_size):
     path.write_bytes(head + text + body)
 
 
-def spoken_codes(sentence, speaker, books, lengths):
-    """-> codes [books, frames] of the sentence in a speaker's voice, straight from the teacher"""
-    return coded(grid.utterance(sentence, align.load(), config.TEMPO, lengths), speaker, books)
-
-
 def coded(laid, speaker, books):
-    """The same of what `grid.lay` made."""
+    """What `grid.lay` made -> codes [books, frames] in a speaker's voice, straight from the teacher"""
     names, n, features, moved = laid
     c = books.encode(codes.states(names, n), codes.flatten(features))
     return np.concatenate([c[:1], speakers.spoken(moved, speaker)[None], c[1:]])
@@ -42,9 +38,9 @@ def run():
     from .export import load
 
     codec = load()[1]
-    books, lengths = codes.Books.load(), durations.Durations.load()
+    books = codes.Books.load()
     for name, speaker in speakers.SHIPPED.items():
-        c = spoken_codes(SENTENCES[name], speaker, books, lengths)
+        c = coded(utterance(SENTENCES[name]), speaker, books)
         s2voice(config.work(f"voices/{name}.s2voice"), c, SENTENCES[name], vocoder.RATE, SEMANTIC + SPARE)
         with torch.no_grad():
             wave = codec.decode(torch.from_numpy(c)[None])[0, 0].numpy()
