@@ -72,6 +72,7 @@ def measure(
         return codes
 
     fast.complete = watched  # type: ignore[method-assign]
+    model.dual_ar.host.wanted = False
     for _ in Engine(model).speak(TEXT, [], Options(max_frames=frames, min_frames=frames), 0, lambda: True):
         pass
     found = np.concatenate([np.array(r) for r in rights])

@@ -12,9 +12,10 @@ import numpy as np
 
 from ..codec import Codec
 from ..layers.cache import BatchCache
+from ..networks import host_sampler
 from ..networks.dual_ar import DualAR, State
 from ..networks.generate import Generation, generate
-from ..networks.sampler import RAS_WINDOW, make_sampler, make_semantic_sampler, uniforms
+from ..networks.sampler import RAS_WINDOW, drawing, make_sampler, make_semantic_sampler, uniforms
 from ..options import Sampling
 
 WARM_UP = 2  # frames before those that are timed
@@ -125,7 +126,7 @@ class _Steps:
         self.state.read()
 
     def slow(self) -> None:
-        self.outputs = self.model.slow.step(self.state.tokens, self.state.codes, self.cache)
+        self.outputs = self.model.step(self.state, self.cache)
         mx.eval(self.outputs)
 
     def pick(self) -> None:
@@ -139,13 +140,19 @@ def _sampler(model: DualAR, count: int) -> Times:
     uniform, window, may_end = mx.array([[0.3, 0.6]]), mx.full((1, RAS_WINDOW), -1, mx.int32), mx.array([1], mx.int32)
     mx.eval(semantic, residual, uniform, window, may_end)
 
+    def draws_on_host():
+        rules, (logits, draw) = drawing(Sampling()), (np.array(residual), np.array(uniform))
+        host_sampler.draw_semantic(np.array(semantic), draw, np.array(window), np.array([True]), rules)
+        for _ in range(config.num_codebooks - 1):
+            host_sampler.draw(logits, draw[:, :1], rules)
+
     def draws():
         mx.eval(
             first(semantic, uniform, window, may_end),
             [other(residual, uniform[:, :1]) for _ in range(config.num_codebooks - 1)],
         )
 
-    return timed(draws, count)
+    return timed(draws_on_host if model.host.runs() else draws, count)
 
 
 class _Count:

@@ -9,13 +9,13 @@ import mlx.core as mx
 from ..config import TransformerConfig
 from ..device import on_gpu
 from ..kernels import convnext as kernel
-from ..layers.cache import WindowCache
 from ..layers.causal_conv import CausalConv, DepthwiseCausalConv, Snake, StreamState
 from ..layers.conv_trial import kernels_win
 from ..layers.elementwise import gelu, scaled_residual
 from ..layers.linear import Linear
 from ..layers.matmul import matmul
 from ..layers.scope import Scope
+from ..layers.short_cache import WindowCache
 from ..layers.transformer import Transformer
 
 NORM_EPS = 1e-6  # of the LayerNorm in ConvNeXt

@@ -12,9 +12,10 @@ import mlx.core as mx
 
 from ..config import FAST_AR, SLOW_AR, TransformerConfig
 from ..kernels import blocks, conv, convnext, dequantize, qmv, sampler
-from ..layers.cache import BatchCache, Cache, FrameCache, KVCache
+from ..layers.cache import BatchCache, Cache, KVCache
 from ..layers.heads import Heads
 from ..layers.rope import Rope
+from ..layers.short_cache import FrameCache
 from .side_by_side import Work
 
 ROWS = tuple(range(1, 9)) + (12, 20)  # vectors of a step: one, a batch, and more than a launch takes

@@ -16,9 +16,9 @@ def main(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     import time
 
     import mlx.core as mx
-    import numpy as np
 
     from ..bench import speed
+    from ..networks.dual_ar import State
     from ..networks.load import load_model
 
     began = time.perf_counter()
@@ -27,8 +27,8 @@ def main(job: dict[str, Any]) -> Iterator[dict[str, Any]]:
     cache = model.new_cache()
     outputs = model.prefill(speed.prompt(model, POSITIONS), cache)
     assert outputs is not None  # nobody cancels
-    codes = mx.array(np.full((1, model.config.num_codebooks), 7, np.int32))
-    _, last = model.slow.step(mx.array([7]), codes, cache)
+    frame = mx.full((1, 1 + model.config.num_codebooks), 7, mx.int32)
+    _, last = model.step(State(frame[0, :1], frame, frame), cache)
     logits = model.slow.logits(last)[0, ::32].tolist()
     times, _ = speed.frames(model, POSITIONS, job["frames"])
     yield {

@@ -1,6 +1,7 @@
 """Keys and values of the past, as explicit objects that the caller holds.
 
 Where Metal kernels run, a step is one launch from qkv to the mixed values; elsewhere `heads.split` and MLX's attention.
+On the CPU `layers.host` takes the steps of a `KVCache`, whose tail is then in NumPy's memory.
 
 mlx-lm has caches of this kind, but importing them imports transformers: 0.7 s, and 100 MB to install.
 """
@@ -11,13 +12,15 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import mlx.core as mx
+import numpy as np
 
 from .. import device
-from ..kernels.attention import Past, fast_attention, step_attention
+from ..kernels.attention import Past, step_attention
 from .heads import Heads
 from .rope import Rope
 
 Pair = tuple[mx.array, mx.array]  # keys and values
+HostPair = tuple[np.ndarray, np.ndarray]  # the same in NumPy's memory, [B, kv_heads, positions, head_dim]
 _STEP = 256  # positions by which a cache grows
 _TAIL = 64  # positions that are copied at every step; as often as this, everything is
 
@@ -44,14 +47,15 @@ class KVCache:
 
     On a GPU an array that a running kernel still reads is copied when it is written to (MLX donates a buffer only when
     nobody else holds it), and a step reads the whole past. So the steps of the kernels grow a short `tail`, which they
-    themselves move into new arrays; it is merged into the body when it is full.
+    themselves move into new arrays; it is merged into the body when it is full. On the CPU a tail has room for all of
+    its positions, and is written to where it lies.
     """
 
     def __init__(self, layers: int, dtype: mx.Dtype = mx.float32, prefix: KVCache | None = None):
         self.dtype, self.prefix = dtype, prefix
         self.offset: int = 0 if prefix is None else prefix.offset
         self.body: list[Pair | None] = [None] * layers
-        self.tail: list[Pair | None] = [None] * layers
+        self.tail: list[Pair | HostPair | None] = [None] * layers
         self.tail_length = 0  # the newest positions, which are not in the body
 
     def fork(self) -> KVCache:
@@ -59,7 +63,9 @@ class KVCache:
         fastest to step from."""
         twin = KVCache(len(self.body), self.dtype, self.prefix)
         twin.offset, twin.body = self.offset, [pair and _handles(pair) for pair in self.body]
-        twin.tail, twin.tail_length = list(self.tail), self.tail_length  # never written to: each step makes new ones
+        # the kernels' are never written to: each step makes new ones
+        twin.tail = [pair if pair is None or _in_mlx(pair) else each(np.copy, pair) for pair in self.tail]
+        twin.tail_length = self.tail_length
         return twin
 
     def extend(self) -> KVCache:
@@ -77,7 +83,7 @@ class KVCache:
         takes."""
         assert self.prefix is None
         self._merge_tail()
-        return [_each(lambda a: mx.contiguous(a[..., : self.offset, :]), self._past(i)) for i in range(len(self.body))]
+        return [each(lambda a: mx.contiguous(a[..., : self.offset, :]), self._past(i)) for i in range(len(self.body))]
 
     @classmethod
     def of_pairs(cls, pairs: list[Pair]) -> KVCache:
@@ -88,17 +94,48 @@ class KVCache:
 
     @property
     def arrays(self) -> list[mx.array]:
-        return [a for pair in (*self.body, *self.tail) if pair is not None for a in pair]
+        """What MLX has to compute."""
+        pairs: list[Any] = [*self.body, *self.tail]
+        return [a for pair in pairs if pair is not None and _in_mlx(pair) for a in pair]
 
     @property
     def nbytes(self) -> int:
         """Bytes of its own, the prefix not counted."""
-        return sum(a.nbytes for a in self.arrays)
+        return sum(a.nbytes for pair in (*self.body, *self.tail) if pair is not None for a in pair)
+
+    @property
+    def on_host(self) -> bool:
+        """Whether `layers.host` can take a step from here."""
+        return self.offset > 0 and self.dtype == mx.float32
+
+    def host_offsets(self) -> list[int]:
+        self._make_room(np.ndarray)
+        return [self.offset]
+
+    def host_pasts(self, layer: int, k: np.ndarray, v: np.ndarray) -> list[list[HostPair]]:
+        tail = self.tail[layer]
+        if tail is None:
+            tail = self.tail[layer] = each(lambda a: np.empty((*a.shape[:2], _TAIL, a.shape[3]), a.dtype), (k, v))
+        end = self.tail_length + 1
+        for room, new in zip(tail, (k, v)):
+            room[:, :, end - 1 : end] = new
+        return [[*self._host_past(layer), each(lambda a: a[:, :, :end], tail)]]
+
+    def host_advance(self, length: int) -> None:
+        self.tail_length += length
+        self.offset += length
+
+    def _host_past(self, layer: int) -> list[HostPair]:
+        """Keys and values of prefix and body where they lie."""
+        past = [] if self.prefix is None else self.prefix._host_past(layer)
+        body, own = self.body[layer], self._own_length()
+        if body is not None and own:
+            past.append(each(lambda a: np.asarray(a)[:, :, :own], body))
+        return past
 
     def rotation(self, rope: Rope, heads: Heads, batch: int, length: int) -> mx.array:
         if self._fused(length):
-            if self.tail_length == _TAIL:
-                self._merge_tail()
+            self._make_room(mx.array)
             self._positions = mx.array([self.offset])
             return rope.upto(self.offset + 1).view(mx.float32)
         self._merge_tail()
@@ -123,7 +160,8 @@ class KVCache:
 
     def _step(self, layer: int, qkv: mx.array, heads: Heads, table: mx.array) -> mx.array:
         """One position by the kernel, which reads prefix, body and tail where they lie."""
-        tail, own, body = self.tail[layer], self._own_length(), self.body[layer]
+        tail: Any = self.tail[layer]  # of the kernels
+        own, body = self._own_length(), self.body[layer]
         keys, values = tail or (None, None)
         y, *grown = step_attention(
             qkv,
@@ -143,6 +181,12 @@ class KVCache:
         self.tail[layer] = grown[0], grown[1]
         return y
 
+    def _make_room(self, kind: type) -> None:
+        """For one more position in the tail, which is, or will be, of arrays of that kind."""
+        first = self.tail[0]
+        if self.tail_length == _TAIL or (first is not None and not isinstance(first[0], kind)):
+            self._merge_tail()
+
     def _own_length(self) -> int:
         """Positions in the body."""
         return self.offset - self.tail_length - (0 if self.prefix is None else self.prefix.offset)
@@ -153,9 +197,10 @@ class KVCache:
         own = self._own_length()
         for layer, (tail, body) in enumerate(zip(self.tail, self.body)):
             assert tail is not None  # every layer takes every step
-            new = _each(lambda a: mx.contiguous(a[..., : self.tail_length, :]), tail)
+            tail = tail if _in_mlx(tail) else each(mx.array, tail)
+            new = each(lambda a: mx.contiguous(a[..., : self.tail_length, :]), tail)
             if body is not None and own:
-                new = _after(_each(lambda a: a[..., :own, :], body), new)
+                new = after(each(lambda a: a[..., :own, :], body), new)
             self.body[layer] = new
         self.tail, self.tail_length = [None] * len(self.tail), 0
 
@@ -166,8 +211,8 @@ class KVCache:
             assert body is not None  # whoever asks has a past
             return body
         begin = self.prefix.offset
-        past = _each(lambda a: a[..., :begin, :], self.prefix._past(layer))
-        return past if body is None else _after(past, body)
+        past = each(lambda a: a[..., :begin, :], self.prefix._past(layer))
+        return past if body is None else after(past, body)
 
     def _append(self, layer: int, k: mx.array, v: mx.array) -> None:
         """Write k and v [1, kv_heads, T, head_dim] at `offset`."""
@@ -193,86 +238,41 @@ class BatchCache:
         for row in self.rows:
             row.advance(length)
 
-
-class FrameCache:
-    """The few positions of one frame, for any number of sequences in step: the past is copied, which costs less than
-    keeping room for it."""
-
-    def __init__(self, layers: int):
-        self.offset = 0
-        self.past: list[Pair | None] = [None] * layers
-
-    def rotation(self, rope: Rope, heads: Heads, batch: int, length: int) -> mx.array:
-        if device.kernels_available():
-            return rope.upto(self.offset + length).view(mx.float32)
-        return heads.expand(rope.at(self.offset, length), batch)
-
-    def attend(self, layer: int, qkv: mx.array, batch: int, heads: Heads, table: mx.array) -> mx.array:
-        past = self.past[layer]
-        if device.kernels_available():
-            rows = qkv if qkv.shape[0] == batch else qkv.reshape(batch, -1, qkv.shape[1])
-            keys, values = past or (None, None)
-            y, *new = fast_attention(
-                rows, keys, values, table, heads.count, heads.kv_count, heads.q_gain, heads.k_gain, heads.eps
-            )
-            self.past[layer] = new[0], new[1]
-            return y if y.ndim == 2 else y.reshape(qkv.shape[0], -1)
-        q, k, v = heads.split(qkv, batch, table)
-        if past is not None:
-            k, v = _after(past, (k, v))
-        self.past[layer] = k, v
-        mask = "causal" if q.shape[2] > 1 else None
-        return heads.merge(mx.fast.scaled_dot_product_attention(q, k, v, scale=heads.scale, mask=mask))
-
-    def advance(self, length: int) -> None:
-        self.offset += length
-
-
-class WindowCache:
-    """One sequence seen through a window: position p attends to p - window + 1 .. p. Holds window - 1 positions."""
-
-    def __init__(self, layers: int, window: int):
-        self.offset, self.window = 0, window
-        self.past: list[Pair | None] = [None] * layers
-
     @property
-    def arrays(self) -> list[mx.array]:
-        return [a for pair in self.past if pair is not None for a in pair]
+    def on_host(self) -> bool:
+        return all(row.on_host for row in self.rows)
 
-    def rotation(self, rope: Rope, heads: Heads, batch: int, length: int) -> mx.array:
-        return heads.expand(rope.at(self.offset, length), batch)
+    def host_offsets(self) -> list[int]:
+        return [offset for row in self.rows for offset in row.host_offsets()]
 
-    def attend(self, layer: int, qkv: mx.array, batch: int, heads: Heads, table: mx.array) -> mx.array:
-        q, k, v = heads.split(qkv, batch, table)
-        past = self.past[layer]
-        if past is not None:
-            k, v = _after(past, (k, v))
-        new, seen, keep = q.shape[2], k.shape[2], self.window - 1
-        # contiguous, or the slice would keep the whole of k alive
-        self.past[layer] = _each(lambda a: mx.contiguous(a[:, :, max(0, seen - keep) :]), (k, v))
-        mask = None
-        if seen > 1:
-            distance = mx.arange(seen - new, seen)[:, None] - mx.arange(seen)[None]
-            mask = (distance >= 0) & (distance < self.window)
-        return heads.merge(mx.fast.scaled_dot_product_attention(q, k, v, scale=heads.scale, mask=mask))
+    def host_pasts(self, layer: int, k: np.ndarray, v: np.ndarray) -> list[list[HostPair]]:
+        return [past for i, row in enumerate(self.rows) for past in row.host_pasts(layer, k[i : i + 1], v[i : i + 1])]
 
-    def advance(self, length: int) -> None:
-        self.offset += length
+    def host_advance(self, length: int) -> None:
+        for row in self.rows:
+            row.host_advance(length)
 
 
-def _each(change: Callable[[mx.array], mx.array], pair: Pair) -> Pair:
+SequenceCache = KVCache | BatchCache
+
+
+def each(change: Callable, pair):
     keys, values = pair
     return change(keys), change(values)
 
 
-def _after(old: Pair, new: Pair) -> Pair:
+def _in_mlx(pair) -> bool:
+    return isinstance(pair[0], mx.array)
+
+
+def after(old: Pair, new: Pair) -> Pair:
     """Both, the new positions behind the old ones."""
     return mx.concatenate([old[0], new[0]], axis=2), mx.concatenate([old[1], new[1]], axis=2)
 
 
 def _handles(pair: Pair) -> Pair:
     """Objects of one's own for the same arrays: writing to one does not show in the other."""
-    return _each(lambda a: a.reshape(a.shape), pair)
+    return each(lambda a: a.reshape(a.shape), pair)
 
 
 def _write(store: mx.array | None, new: mx.array, begin: int) -> mx.array:

@@ -7,7 +7,7 @@ official code ((k - 1) * dilation + 1 - stride zeros on the left). Pieces of any
 A strided layer needs pieces whose length is a multiple of its stride.
 
 What stands around a convolution - Snake before it, tanh and residual after it - is given with the call: the Metal
-kernel does all of it in one launch.
+kernel does all of it in one launch, and NumPy on the CPU while it is in the cache (`host_conv`).
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ import numpy as np
 from ..device import on_gpu
 from ..kernels import conv as kernel
 from ..weights.tensor import Tensor
-from .cache import WindowCache
+from . import host_conv
 from .conv_trial import kernels_win
 from .elementwise import snake as snake_function
-from .matmul import host_blas, matmul, share_parts
+from .matmul import host_blas, matmul
 from .scope import Scope
+from .short_cache import WindowCache
 
 
 @dataclass
@@ -97,6 +98,11 @@ class CausalConv:
             if past is not None:
                 state.tails[self.name] = past
             return y
+        if isinstance(self.weight, np.ndarray) and host_blas():
+            whole = _host_with_past(x, self.reach - self.stride, self.name, state, snake)
+            taps, bias = self._taps(len(whole)), np.asarray(self.bias)
+            beside = None if residual is None else np.asarray(residual)
+            return mx.array(host_conv.sum_of_taps(whole, self.weight, taps, bias, tanh, beside))
         x = _with_past(x if snake is None else snake(x), self.reach - self.stride, self.name, state)
         y = self._convolve(x) + self.bias
         y = mx.tanh(y) if tanh else y
@@ -106,15 +112,13 @@ class CausalConv:
         if self.by_mlx:
             return mx.conv1d(x[None], self.weight.astype(x.dtype), stride=self.stride, dilation=self.dilation)[0]
         # MLX's dilated convolution on the CPU is a scalar loop; a sum of taps has the same numbers 5 to 70 times faster
-        length = (x.shape[0] - self.reach) // self.stride + 1
-        taps = [
-            slice(k * self.dilation, k * self.dilation + (length - 1) * self.stride + 1, self.stride)
-            for k in range(self.kernel)
-        ]
-        if host_blas():
-            return _sum_of_taps_host(x, self.weight, taps)
-        first, *others = (x[tap] @ mx.array(w) for tap, w in zip(taps, self.weight))
+        first, *others = (x[tap] @ mx.array(w) for tap, w in zip(self._taps(x.shape[0]), self.weight))
         return sum(others, first)
+
+    def _taps(self, rows: int) -> list[slice]:
+        """The rows that each tap meets."""
+        last = (rows - self.reach) // self.stride * self.stride
+        return [slice(at, at + last + 1, self.stride) for at in range(0, self.reach, self.dilation)]
 
 
 class CausalTransposedConv:
@@ -159,6 +163,10 @@ class CausalTransposedConv:
             if past is not None:
                 state.tails[self.name] = past
             return y
+        if isinstance(self.weight, np.ndarray) and host_blas():
+            whole = _host_with_past(x, self.taps - 1, self.name, state, snake)
+            made = host_conv.transposed(whole, self.weight, self.taps, np.asarray(self.bias))
+            return mx.array(made.reshape(length * self.stride, self.out))
         x = _with_past(x if snake is None else snake(x), self.taps - 1, self.name, state)
         window = mx.concatenate([x[i : i + length] for i in range(self.taps)], axis=1)
         weight = self.weight.astype(x.dtype) if isinstance(self.weight, mx.array) else self.weight
@@ -210,15 +218,12 @@ def _with_past(x: mx.array, rows: int, name: str, state: StreamState) -> mx.arra
     return x
 
 
-def _sum_of_taps_host(x: mx.array, weight: mx.array | np.ndarray, taps: list[slice]) -> mx.array:
-    seen, taken = np.asarray(x), np.asarray(weight)
-    inputs = [seen[tap] for tap in taps]
-    y = np.empty((len(inputs[0]), taken.shape[2]), np.float32)
-
-    def work(rows: slice, columns: slice) -> None:
-        np.matmul(inputs[0][rows], taken[0][:, columns], out=y[rows, columns])
-        for tap, w in zip(inputs[1:], taken[1:]):
-            y[rows, columns] += tap[rows] @ w[:, columns]
-
-    share_parts(work, *y.shape, taken.shape[0] * taken.shape[1])
-    return mx.array(y)
+def _host_with_past(x: mx.array, rows: int, name: str, state: StreamState, snake: Snake | None) -> np.ndarray:
+    """As `_with_past` of snake(x), in NumPy's memory."""
+    past = state.tails.get(name)
+    before = np.zeros((rows, x.shape[1]), np.float32) if past is None else np.asarray(past)
+    bend = None if snake is None else (np.asarray(snake.alpha), np.asarray(snake.inverse))
+    whole = host_conv.with_past(np.asarray(x.astype(mx.float32)), before, bend)
+    if rows:
+        state.tails[name] = mx.array(whole[-rows:])
+    return whole

@@ -4,6 +4,9 @@
     select(index) -> the same form of some rows      join(others) -> rows below each other, or None if they differ
     arrays: what it holds in memory
 
+Those that the CPU multiplies in NumPy's memory also have product(x [N, in]) -> [N, out], from and into it; those that
+hold embeddings there, opened(ids [n]) -> float32 [n, in], where rows that do not exist are the nearest that do.
+
 Knows arithmetic and layouts, not where a weight comes from.
 """
 
@@ -20,7 +23,7 @@ from ..kernels.dequantize import dequantize_rows
 from ..kernels.qmv import qmv
 from ..weights import affine, compiled
 from ..weights.block_formats import columns, decode, decode_host
-from .matmul import blocks_product, host_blas, host_product, matmul
+from .matmul import blocks_product, dense_product, host_blas, host_product, matmul
 
 # On the CPU a matrix is opened a piece at a time: about 4 MB of floats stay in the cache until they are used.
 PIECE = 1 << 20
@@ -44,6 +47,9 @@ class Dense:
 
     def matmul(self, x):
         return matmul(x, self.w)
+
+    def product(self, x):
+        return dense_product(x, np.asarray(self.w))
 
     def rows(self, ids):
         return mx.moveaxis(mx.take(self.w, ids, axis=1), 0, -1)
@@ -73,8 +79,11 @@ class Host:
 
     def matmul(self, x):
         if host_blas():
-            return host_product(x, self.matrices).astype(x.dtype)
+            return _through_numpy(x, self.product)
         return mx.concatenate([x @ mx.array(w).T for w in self.matrices], axis=-1)  # switched off since it was loaded
+
+    def product(self, x):
+        return host_product(x, self.matrices)
 
     def rows(self, ids):
         return mx.array(self._whole()[np.asarray(ids)])
@@ -109,17 +118,22 @@ class Compiled:
 
     def matmul(self, x):
         if compiled.available():
-            return blocks_product(x, self.matrices).astype(x.dtype)
+            return _through_numpy(x, self.product)
         parts = [Blocks(mx.array(data), kind).matmul(x) for data, kind in self.matrices]  # switched off since
         return parts[0] if len(parts) == 1 else mx.concatenate(parts, axis=-1)
 
+    def product(self, x):
+        return blocks_product(x, self.matrices)
+
     def rows(self, ids):
         """Rows that do not exist are the nearest that do."""
+        return mx.array(self.opened(np.asarray(ids).reshape(-1)).reshape(*ids.shape, -1))
+
+    def opened(self, ids):
         data, kind = self._one()
-        chosen = _nearest_rows(data, ids)
-        out = np.empty((len(chosen), self.shape[1]), np.float32)
-        (compiled.open_rows if compiled.available() else decode_host)(chosen, kind, out)
-        return mx.array(out).reshape(*ids.shape, self.shape[1])
+        out = np.empty((len(ids), self.shape[1]), np.float32)
+        (compiled.open_rows if compiled.available() else decode_host)(_nearest_rows(data, ids), kind, out)
+        return out
 
     def select(self, index):
         data, kind = self._one()
@@ -249,7 +263,13 @@ class Table(Blocks):
 
     def rows(self, ids):
         """Rows that do not exist are the nearest that do."""
-        return decode(mx.array(_nearest_rows(self.data, ids)), self.kind).reshape(*ids.shape, -1)
+        chosen = mx.array(_nearest_rows(self.data, np.asarray(ids).reshape(-1)))
+        return decode(chosen, self.kind).reshape(*ids.shape, -1)
+
+    def opened(self, ids):
+        out = np.empty((len(ids), self.shape[1]), np.float32)
+        decode_host(_nearest_rows(self.data, ids), self.kind, out)
+        return out
 
     def select(self, index):
         return Blocks(mx.array(self.data[_for_numpy(index)]), self.kind)
@@ -295,6 +315,12 @@ def _by_pieces(x, shape, open_rows):
     return (pieces[0] if len(pieces) == 1 else mx.concatenate(pieces, axis=-1)).astype(x.dtype)
 
 
+def _through_numpy(x, product):
+    """x [..., in] -> [..., out] by a `product` of rows in NumPy's memory."""
+    y = product(np.asarray(x.astype(mx.float32)).reshape(-1, x.shape[-1]))
+    return mx.array(y).reshape(*x.shape[:-1], y.shape[1]).astype(x.dtype)
+
+
 def _for_numpy(index):
     """Rows as `select` is given them, a slice or an mx.array of numbers."""
     return index if isinstance(index, slice) else np.asarray(index)
@@ -302,4 +328,4 @@ def _for_numpy(index):
 
 def _nearest_rows(data, ids):
     """Rows of NumPy's `data` by number [n], those that do not exist being the nearest that do."""
-    return np.take(data, np.asarray(ids).reshape(-1), axis=0, mode="clip")
+    return np.take(data, ids, axis=0, mode="clip")

@@ -15,10 +15,10 @@ class Heads:
         self.count, self.kv_count, self.dim = config.heads, config.kv_heads, config.head_dim
         self.scale, self.eps = config.head_dim**-0.5, config.norm_eps
         self.q_gain, self.k_gain = q_gain, k_gain
-        self._gains = None
+        self.gains = None
         if q_gain is not None and k_gain is not None:  # a row per head, so that q and k are normalised together
-            self._gains = mx.stack([q_gain] * self.count + [k_gain] * self.kv_count)[None, :, None]
-            mx.eval(self._gains)
+            self.gains = mx.stack([q_gain] * self.count + [k_gain] * self.kv_count)[None, :, None]
+            mx.eval(self.gains)
 
     def split(self, qkv: mx.array, batch: int, table: mx.array) -> tuple[mx.array, mx.array, mx.array]:
         """Rows qkv [B * T, (heads + 2 kv_heads) * head_dim], table from `expand` -> q, k, v [B, heads, T, head_dim], q
@@ -29,8 +29,8 @@ class Heads:
         else:
             x = qkv.reshape(batch, length, rotated + self.kv_count, self.dim).transpose(0, 2, 1, 3)
         qk, v = mx.split(x, [rotated], axis=1)
-        if self._gains is not None:
-            qk = mx.fast.rms_norm(qk, None, self.eps) * self._gains
+        if self.gains is not None:
+            qk = mx.fast.rms_norm(qk, None, self.eps) * self.gains
         q, k = mx.split(rotate(qk, table), [self.count], axis=1)
         return q, k, v
 

@@ -27,6 +27,12 @@ class Rope:
             return self._compute(offset, offset + length)
         return self.upto(offset + length)[offset : offset + length]
 
+    def in_numpy(self, offset: int, length: int) -> np.ndarray:
+        """As `at`, in NumPy's memory."""
+        if offset + length > _KEPT:
+            return np.asarray(self._compute(offset, offset + length))
+        return np.asarray(self.upto(offset + length))[offset : offset + length]
+
     def upto(self, positions: int) -> mx.array:
         """The table, with at least that many rows."""
         self._reach(positions)

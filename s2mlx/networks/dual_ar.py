@@ -16,11 +16,12 @@ import numpy as np
 from .. import device
 from ..config import ModelConfig
 from ..kernels.metal import rehearsal
-from ..layers.cache import BatchCache, Cache, KVCache
+from ..layers.cache import BatchCache, KVCache, SequenceCache
 from ..layers.scope import Scope
 from ..options import Sampling
 from .fast_ar import FastAR
-from .sampler import RAS_WINDOW, make_sampler, make_semantic_sampler
+from .host_frame import HostFrame
+from .sampler import RAS_WINDOW, drawing, make_sampler, make_semantic_sampler
 from .slow_ar import SlowAR
 
 # In the place of a frame's token, for who reads it: the logits are no numbers.
@@ -69,7 +70,7 @@ class Pick(Protocol):
         self, outputs: Outputs, window: mx.array, uniforms: mx.array, may_end: list[bool], checked: bool = False
     ) -> State:
         """uniforms float32 [B, C + 1]: 0 and 1 are the semantic draw's and redraw's, k + 1 codebook k's. checked:
-        whether the logits are numbers is computed along, and told by the frame's token."""
+        whether the logits are numbers is computed along, and told by the frame's token; in NumPy it always is."""
         ...
 
 
@@ -89,6 +90,7 @@ class DualAR:
         self.config, self.cache_dtype, self.first_in_window = config, cache_dtype, first_in_window
         self.slow = SlowAR(scope, config, end_id, rope_dtype)
         self.fast = FastAR(scope, config, rope_dtype)
+        self.host = HostFrame(self.slow, self.fast)
 
     @property
     def end_token(self) -> int:
@@ -115,6 +117,8 @@ class DualAR:
         def pick(
             outputs: Outputs, window: mx.array, uniforms: mx.array, may_end: list[bool], checked: bool = False
         ) -> State:
+            if self.host.runs():
+                return self._picked_on_host(outputs, window, uniforms, may_end, sampling)
             hidden, last = outputs
             logits = [self.slow.logits(last)]
             for_semantic, *rest = mx.split(uniforms, list(range(2, self.config.num_codebooks + 1)), axis=1)
@@ -133,6 +137,13 @@ class DualAR:
             return State(tokens, mx.concatenate([told, *codes]).reshape(1 + len(codes), -1).T, window)
 
         return pick
+
+    def _picked_on_host(
+        self, outputs: Outputs, window: mx.array, uniforms: mx.array, may_end: list[bool], sampling: Sampling
+    ) -> State:
+        tokens, codes, following, finite = self.host.pick(outputs, window, uniforms, may_end, drawing(sampling))
+        told = np.where(finite, tokens, NOT_FINITE)[:, None]
+        return State(mx.array(tokens), mx.array(np.concatenate([told, codes], axis=1)), mx.array(following))
 
     def rehearse(self, batch: int) -> None:
         """Have every kernel tried that a step of `batch` sequences, or of fewer, needs: see `metal.rehearsal`."""
@@ -167,6 +178,12 @@ class DualAR:
         state = pick(outputs, empty, uniforms, may_end, checked=True)
         return state if self.first_in_window else State(state.tokens, state.frame, empty)
 
-    def next(self, state: State, cache: Cache, pick: Pick, uniforms: mx.array, may_end: list[bool]) -> State:
+    def next(self, state: State, cache: SequenceCache, pick: Pick, uniforms: mx.array, may_end: list[bool]) -> State:
         """The frame after `state`; `cache` is the sequences' (a KVCache for one, a BatchCache for several)."""
-        return pick(self.slow.step(state.tokens, state.codes, cache), state.window, uniforms, may_end)
+        return pick(self.step(state, cache), state.window, uniforms, may_end)
+
+    def step(self, state: State, cache: SequenceCache) -> Outputs:
+        """The Slow-AR's, behind `state`."""
+        if cache.on_host and self.host.runs():
+            return self.host.step(state.tokens, state.frame, cache)
+        return self.slow.step(state.tokens, state.codes, cache)

@@ -11,9 +11,9 @@ from collections.abc import Callable
 import mlx.core as mx
 
 from ..config import ModelConfig
-from ..layers.cache import FrameCache
 from ..layers.products import normed
 from ..layers.scope import Scope
+from ..layers.short_cache import FrameCache
 from ..layers.transformer import Transformer
 
 

@@ -1,7 +1,7 @@
 """From logits to a choice, on the device. A sampler is a closure the loop calls without knowing its parameters.
 
-The arithmetic of a draw is `kernels.sampler`'s: one launch where kernels run, plain MLX elsewhere. This file knows what
-is drawn with which settings, and where the randomness comes from.
+The arithmetic of a draw is `kernels.sampler`'s: one launch where kernels run, plain MLX elsewhere; a frame in NumPy has
+`host_sampler`. This file knows what is drawn with which settings, and where the randomness comes from.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ RAS_TEMPERATURE, RAS_TOP_P = 1.0, 0.9
 
 def make_sampler(sampling: Sampling) -> Callable[[mx.array, mx.array], mx.array]:
     """-> draw(logits [B, n], uniforms float32 [B, 1] in [0, 1)) -> int32 [B]."""
-    settings = _settings(sampling)
+    settings = drawing(sampling)
     return lambda logits, uniforms: kernel.draw(logits, uniforms, settings)
 
 
@@ -30,11 +30,12 @@ def make_semantic_sampler(sampling: Sampling) -> Callable:
     [B] and the next window. The last column of the logits is the end.
 
     The redraw uses the same logits and top_k; it happens once, never for the end token, and what it gives is kept."""
-    settings = _settings(sampling)
+    settings = drawing(sampling)
     return lambda logits, uniforms, window, may_end: kernel.draw_semantic(logits, uniforms, window, may_end, settings)
 
 
-def _settings(sampling: Sampling) -> kernel.SamplerSettings:
+def drawing(sampling: Sampling) -> kernel.SamplerSettings:
+    """These rules, with those of the redraw."""
     return kernel.SamplerSettings(sampling.temperature, sampling.top_p, sampling.top_k, RAS_TEMPERATURE, RAS_TOP_P)
 
 

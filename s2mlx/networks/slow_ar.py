@@ -77,9 +77,14 @@ class SlowAR:
         return self.head(normed)
 
 
+def embedding_scale(config: ModelConfig) -> float:
+    """Of a frame's embedding: the sum of its token's and its codes'."""
+    return (config.num_codebooks + 1) ** -0.5 if config.scale_codebook_embeddings else 1.0
+
+
 def _mixing(config: ModelConfig) -> Callable[[mx.array, mx.array, mx.array], mx.array]:
     """-> mix(x, acoustic, ids): the acoustic part counts where the id is semantic."""
-    scale = (config.num_codebooks + 1) ** -0.5 if config.scale_codebook_embeddings else 1.0
+    scale = embedding_scale(config)
 
     def mix(x: mx.array, acoustic: mx.array, ids: mx.array) -> mx.array:
         semantic = (ids >= config.semantic_begin) & (ids <= config.semantic_end)

@@ -60,8 +60,7 @@ def share(work: Callable[[_Part], object], parts: Iterable[_Part]) -> None:
     left = iter(list(parts))
 
     def take() -> None:
-        for part in left:
-            work(part)
+        alone(work, left)
 
     others = threads() - 1
     helpers = [_pool(others).submit(take) for _ in range(others)]
@@ -75,8 +74,9 @@ def share(work: Callable[[_Part], object], parts: Iterable[_Part]) -> None:
 
 def alone(work: Callable[[_Part], object], parts: Iterable[_Part]) -> None:
     """As `share`, by the caller: for what is done before others are awake."""
-    for part in parts:
-        work(part)
+    with np.errstate(all="ignore"):  # weights that are no numbers are told once, by who reads a frame
+        for part in parts:
+            work(part)
 
 
 _kept = threading.local()

@@ -42,11 +42,9 @@ def main() -> None:
             np.copyto(room, halves[at : at + len(room)])
             room @ x.T
 
-    ways = {"float32, NumPy's BLAS": lambda x: matmul.host_product(mx.array(x), (floats,))}
+    ways = {"float32, NumPy's BLAS": lambda x: matmul.host_product(x, (floats,))}
     for kind in KINDS:
-        ways[f"{kind.name} blocks, machine code"] = lambda x, k=kind: matmul.blocks_product(
-            mx.array(x), ((blocks[k], k),)
-        )
+        ways[f"{kind.name} blocks, machine code"] = lambda x, k=kind: matmul.blocks_product(x, ((blocks[k], k),))
     ways["float16, made float32 by NumPy in pieces"] = widened
     ways["MLX's quantized_matmul, 8 bits in groups of 32"] = lambda x: mx.eval(
         mx.quantized_matmul(mx.array(x), *packed, transpose=True, group_size=affine.GROUP, bits=affine.BITS[T.Q8_0])

@@ -307,7 +307,7 @@ DISPATCH = [
         ("the tail one step too long", "self.tail_length == _TAIL", "self.tail_length > _TAIL", CACHE),
         ("the tail not merged before a pass", "            return rope.upto(self.offset + 1).view(mx.float32)\n        self._merge_tail()\n", "            return rope.upto(self.offset + 1).view(mx.float32)\n", CACHE),
         ("own positions of the prefix too", "self.offset - self.tail_length - (0 if", "self.offset - self.tail_length - 0 * (0 if", CACHE),
-        ("a fork forgets its tail", "list(self.tail), self.tail_length", "list(self.tail), 0", CACHE),
+        ("a fork forgets its tail", "twin.tail_length = self.tail_length", "twin.tail_length = 0", CACHE),
     ),
 ]  # fmt: skip
 

@@ -9,6 +9,7 @@ from s2mlx.layers.cache import BatchCache
 from s2mlx.networks.dual_ar import State
 from s2mlx.networks.generate import Generation, check_room, generate
 from s2mlx.networks.generate_batch import generate_batch
+from s2mlx.networks.host_frame import HostFrame
 from s2mlx.networks.load import load_model
 from s2mlx.networks.slow_ar import SlowAR
 from s2mlx.options import Sampling
@@ -80,6 +81,7 @@ def test_the_end_is_not_a_frame_and_min_frames_holds_it_off(small):
 
 def test_nothing_is_computed_between_a_frame_s_start_and_its_reading(dual_ar, monkeypatch):
     """On a GPU it would come after the next frame, which is under way by then, and the host would wait for both."""
+    monkeypatch.setattr(HostFrame, "runs", lambda self: False)
     asked, read = [], State.read
     monkeypatch.setattr(mx, "async_eval", lambda arrays: asked.append([id(a) for a in arrays]))
     monkeypatch.setattr(mx, "eval", lambda *arrays, real=mx.eval: asked.append("eval") or real(*arrays))
@@ -214,10 +216,10 @@ def test_a_batch_gives_the_codes_of_runs_alone(small, width, ahead):
 @pytest.mark.parametrize("ahead", [False, True])
 def test_a_batch_reads_the_weights_once_a_step(small, monkeypatch, ahead):
     calls = []
-    step = SlowAR.step
-    monkeypatch.setattr(
-        SlowAR, "step", lambda self, tokens, *rest: calls.append(len(tokens)) or step(self, tokens, *rest)
-    )
+    for of in (SlowAR, HostFrame):
+        monkeypatch.setattr(
+            of, "step", lambda self, tokens, *rest, step=of.step: calls.append(len(tokens)) or step(self, tokens, *rest)
+        )
     requests = [Generation(matrix(), seed, 6, 6) for seed in range(4)]
     frames = list(generate_batch(small, requests, SAMPLING, cache=small.new_cache, width=lambda: 4, ahead=ahead))
     assert len(frames) == 4 * 7

@@ -1,4 +1,4 @@
-"""Stage `lexicon`: pronunciations. flite's phones of common words, and letter rules learned from them for others."""
+"""Stage `lexicon`: pronunciations. flite's phones of common words, and letter rules for others, learned from many."""
 
 import collections
 import json
@@ -7,6 +7,7 @@ import re
 import subprocess
 
 from . import config, text
+from .dictionary import Dictionary
 
 PHONES = [
     "aa",
@@ -50,6 +51,9 @@ PHONES = [
     "z",
     "zh",
 ]
+FIRST_PHONE = 0xE000  # private-use characters
+PHONE_CHAR = {p: chr(FIRST_PHONE + i) for i, p in enumerate(PHONES)}
+PHONE_CHARS = set(PHONE_CHAR.values())
 IN_SENTENCES = {"a": "ax", "the": "dh ax", "of": "ah v", "from": "f r ah m", "or": "ao r"}  # not as when said alone
 CONTRACTIONS = [
     "i'm",
@@ -99,7 +103,9 @@ CONTRACTIONS = [
     "they'll",
 ]
 VOICE = "rms"
-RULE_CHUNK = 5
+RULE_WORDS = config.size(90000, 4000)  # the most frequent ones, of which rules are learned
+HELD_OUT = 20  # of those that are not listed every so many-th is not learned of, and tells how well others come out
+RULE_CHUNK = 6
 RULE_GAIN = 4  # a rule must get at least so many more words right than it breaks
 
 
@@ -162,7 +168,7 @@ def align(pairs, rounds=5):
 
 
 def learn_rules(aligned):
-    """-> [(chunk, phones)] longest chunk first; "^" and "$" in a chunk stand for the word's ends."""
+    """-> {chunk: phones} longest chunk first; "^" and "$" in a chunk stand for the word's ends."""
     seen = collections.defaultdict(collections.Counter)
     for word, parts in aligned:
         letters, marked = "^" + word + "$", [()] + [tuple(p) for p in parts] + [()]
@@ -181,7 +187,7 @@ def learn_rules(aligned):
             usual = spell(chunk, rules)
             if usual != best and right - seen[chunk][usual] >= RULE_GAIN:
                 rules[chunk] = best
-    return sorted(rules.items(), key=lambda r: (-len(r[0]), r[0]))
+    return dict(sorted(rules.items(), key=lambda rule: (-len(rule[0]), rule[0])))
 
 
 def spell(chunk, rules):
@@ -202,49 +208,41 @@ def spell(chunk, rules):
 
 
 def apply_rules(word, rules):
-    """As the tokenizer does it: every rule in turn, over the whole word. rules: learn_rules's list."""
-    rest = list("^" + word + "$")
-    for chunk, phones in rules:
-        at = 0
-        while at + len(chunk) <= len(rest):
-            if rest[at : at + len(chunk)] == list(chunk):
-                inner = list(phones)
-                keep_end = ["$"] if chunk.endswith("$") else []
-                keep_start = ["^"] if chunk.startswith("^") else []
-                rest[at : at + len(chunk)] = keep_start + [(p,) for p in inner] + keep_end
-                at += len(keep_start) + len(inner)
-            else:
-                at += 1
-    return tuple(p[0] for p in rest if isinstance(p, tuple))
+    """As the tokenizer does it: every rule in turn, over the whole word. rules: those of `learn_rules`. -> phones"""
+    rest = "^" + word + "$"
+    for chunk, phones in rules.items():
+        if chunk in rest:
+            said = "".join(map(PHONE_CHAR.get, phones))
+            rest = rest.replace(chunk, "^" * chunk.startswith("^") + said + "$" * chunk.endswith("$"))
+    return tuple(PHONES[ord(c) - FIRST_PHONE] for c in rest if c in PHONE_CHARS)
 
 
 def run():
-    words = text.common_words(config.LEXICON_WORDS + 4000)
+    words = text.common_words(RULE_WORDS)
     names = {w.lower() for key in ("NAME", "MONTH", "DAY") for w in text.LISTS[key]}
     listed = {w.lower() for value in text.LISTS.values() for item in value for w in re.findall("[A-Za-z]+", item)}
     held = {w for t in text.EVERYDAY + text.LONGER + text.HARDER for w in re.findall("[a-z]+", t.lower())}
     known = list(dict.fromkeys(words[: config.LEXICON_WORDS] + sorted(names | listed) + CONTRACTIONS))
-    said = pronounce(sorted(set(words) | set(known)))
-    said.update(IN_SENTENCES)
-    known = [w for w in known if w in said]
-    rules = learn_rules(align([(w, tuple(said[w].split())) for w in known if re.fullmatch("[a-z]{2,}", w)]))
-    entries = {w: said[w] for w in known if " ".join(apply_rules(w, rules)) != said[w]}
-    fresh = [w for w in words[config.LEXICON_WORDS :] if w not in known and w in said]
-    right = wrong = 0
-    for w in fresh:
-        wanted = said[w].split()
-        errors = distance(wanted, list(apply_rules(w, rules)))
-        right += errors == 0
-        wrong += errors / len(wanted)
-    config.work("lexicon.json").write_text(json.dumps(dict(words=entries, rules=[(c, " ".join(p)) for c, p in rules])))
+    said = pronounce(sorted(known)) | IN_SENTENCES
+    said = {w: tuple(said[w].split()) for w in known if w in said}
+    look = Dictionary().pronounce
+    others = {w: phones for w in words if w not in said and (phones := tuple(look(w)))}
+    fresh = set(list(others)[::HELD_OUT])
+    learned = {w: phones for w, phones in (said | others).items() if re.fullmatch("[a-z]{2,}", w) and w not in fresh}
+    rules = learn_rules(align(list(learned.items())))
+    entries = {w: " ".join(phones) for w, phones in said.items() if apply_rules(w, rules) != phones}
+    errors = [distance(others[w], apply_rules(w, rules)) for w in fresh]
+    config.work("lexicon.json").write_text(
+        json.dumps(dict(words=entries, rules=[(chunk, " ".join(phones)) for chunk, phones in rules.items()]))
+    )
     config.note(
         "lexicon",
-        words=len(known),
+        words=len(said),
         listed=len(entries),
         rules=len(rules),
-        unknown_words_right=round(right / len(fresh), 3),
-        unknown_phone_errors=round(wrong / len(fresh), 3),
-        held_out_words_unknown=len(held - set(known)),
+        unknown_words_right=round(errors.count(0) / len(fresh), 3),
+        unknown_phone_errors=round(sum(e / len(others[w]) for e, w in zip(errors, fresh)) / len(fresh), 3),
+        held_out_words_unknown=len(held - set(said)),
     )
 
 

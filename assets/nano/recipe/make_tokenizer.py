@@ -8,9 +8,9 @@ between words -> one mark of a gap. The model is a BPE without merges: one chara
 import json
 
 from . import config
-from .lexicon import PHONES
+from .lexicon import PHONE_CHAR
 
-FIRST_PHONE, FIRST_FIXED = 0xE000, 0xE100  # private-use characters
+FIRST_FIXED = 0xE100  # private-use characters, behind those of the phones
 PAUSE = "\ue0ff"
 GAP = "\ue0f9"  # between two words
 START, END = "\ue0fd", "\ue0fe"  # a word's ends, while the letter rules run
@@ -38,7 +38,6 @@ SEMANTIC_BEGIN, SEMANTIC = 128, 1024
 # Codes of the file that mean nothing and are never chosen. The first S2-nano had 1024: so a voice that it made is seen
 # not to fit, and is made again from its clip, where else its codes would be taken for other sounds.
 SPARE = 8
-PHONE_CHAR = {p: chr(FIRST_PHONE + i) for i, p in enumerate(PHONES)}
 ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 TENS = ["zero", "ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
