@@ -1,14 +1,14 @@
 """Prints the gates' figures, measured on the shipped files through the product's own command.
 
-    python -m recipe.evaluate [GATE ...] [--model FILE] [--texts N] [--voices slt,rms] [--short]
+    python -m recipe.evaluate [GATE ...] [--model FILE] [--seed N] [--texts N] [--voices slt,rms] [--short]
 
 Gates: speech longer harder run_on rare voices vocoder codec speaker outside speed clones empty pitch contour.
 Run in assets/nano with the recipe's requirements and s2mlx installed; its command must be on the PATH (or named by
 S2MLX). Gates that need a reference clip make it with flite. Those that need the teacher (vocoder codec speaker
 pitch contour) read its tables from a work folder that a training or `recipe.checkpoint restore` has filled.
 --model: another GGUF file than the shipped one, to set its figures beside these; a tokenizer.json lies beside it.
---texts: how many texts each clone says (6). --voices: flite's that are cloned (all four). --short: three
-sentences for "speech" alone.
+--seed: of the sentences (1). --texts: how many texts each clone says (6). --voices: flite's that are cloned (all
+four). --short: three sentences for "speech" alone.
 """
 
 import argparse
@@ -279,17 +279,18 @@ GATES = dict(
 
 
 def main(arguments):
-    global MODEL
+    global MODEL, SEED
     parser = argparse.ArgumentParser(prog="python -m recipe.evaluate")
     parser.add_argument("gates", nargs="*", metavar="GATE")
     parser.add_argument("--model", type=Path, default=MODEL)
+    parser.add_argument("--seed", type=int, default=SEED, help="of the sentences; clones and pitch have their own")
     parser.add_argument("--texts", type=int, default=TEXTS)
     parser.add_argument("--voices", type=lambda names: names.split(","), default=evaluate_clones.VOICES)
     parser.add_argument("--short", action="store_true")
     args = parser.parse_args(arguments)
     if unknown := set(args.gates) - set(GATES):
         parser.error(f"no gate {', '.join(sorted(unknown))}; there are {', '.join(GATES)}")
-    MODEL = args.model
+    MODEL, SEED = args.model, args.seed
     gates = GATES | {"clones": loaded(evaluate_clones.clones, args.texts, args.voices)}
     with tempfile.TemporaryDirectory() as folder:
         if args.short:

@@ -19,7 +19,7 @@ from .nets.codec import Codec, CodecSizes, ResidualUnit
 from .prompts import SLIP
 from .team import together
 
-STEPS = config.size(34600, 60)
+STEPS = config.size(39600, 60)
 BATCH, FRAMES, SKIP = 6, 13, 2  # pieces in each process; a piece's first SKIP frames lack their past and are not scored
 RATE = 2e-3
 WARM = 100
