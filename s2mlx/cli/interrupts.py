@@ -17,6 +17,9 @@ INTERRUPTED = 130
 # s; one wish to stop often comes as several signals: `timeout` sends one to the child and one to its group, a closing
 # terminal a SIGHUP and more.
 ONE_WISH = 1.0
+# As long as that a program may repeat its SIGTERM until this one has ended, as `mlx.launch` does every second; one that
+# will not wait sends SIGKILL.
+ONE_WISH_OF_A_PROGRAM = 20.0
 _SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
@@ -77,7 +80,7 @@ def uninterrupted() -> Iterator[None]:
         _State.held -= 1
     if _State.waiting and not _State.held:
         _State.waiting = False
-        _interrupt()
+        _interrupt(ONE_WISH)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
@@ -86,13 +89,13 @@ def _handle(number: int, frame: FrameType | None) -> None:
     if _State.held:
         _State.waiting = True
     else:
-        _interrupt()
+        _interrupt(ONE_WISH_OF_A_PROGRAM if number == signal.SIGTERM else ONE_WISH)
 
 
-def _interrupt() -> None:
+def _interrupt(wish: float) -> None:
     now = time.monotonic()
     if _State.first is None:
         _State.first = now
         raise KeyboardInterrupt
-    if now - _State.first >= ONE_WISH:
+    if now - _State.first >= wish:
         os._exit(INTERRUPTED)  # clean-up hangs, and the user has had enough

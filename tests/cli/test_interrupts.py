@@ -53,6 +53,18 @@ def test_signals_of_one_wish_count_once(clock):
         send()
 
 
+def test_a_program_that_repeats_itself_does_not_cut_the_end_short(clock):
+    """`mlx.launch` sends SIGTERM every second while this one still keeps what was finished."""
+    with pytest.raises(Ended), as_keyboard_interrupt():
+        with pytest.raises(KeyboardInterrupt):
+            send(signal.SIGTERM)
+        for _ in range(19):
+            clock.now += 1
+            send(signal.SIGTERM)
+        clock.now += 1
+        send(signal.SIGTERM)
+
+
 def test_every_command_line_starts_anew(clock):
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt), as_keyboard_interrupt():
