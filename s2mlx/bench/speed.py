@@ -140,11 +140,13 @@ def _sampler(model: DualAR, count: int) -> Times:
     uniform, window, may_end = mx.array([[0.3, 0.6]]), mx.full((1, RAS_WINDOW), -1, mx.int32), mx.array([1], mx.int32)
     mx.eval(semantic, residual, uniform, window, may_end)
 
+    rules, open_end = drawing(Sampling()), np.array([True])
+    logits, of_book, draw, before = map(np.array, (semantic, residual, uniform, window))
+
     def draws_on_host():
-        rules, (logits, draw) = drawing(Sampling()), (np.array(residual), np.array(uniform))
-        host_sampler.draw_semantic(np.array(semantic), draw, np.array(window), np.array([True]), rules)
+        host_sampler.draw_semantic(logits, draw, before, open_end, rules)
         for _ in range(config.num_codebooks - 1):
-            host_sampler.draw(logits, draw[:, :1], rules)
+            host_sampler.draw(of_book, draw[:, :1], rules)
 
     def draws():
         mx.eval(

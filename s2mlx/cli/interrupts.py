@@ -29,7 +29,7 @@ class _State:
     first: float | None = None  # time of the first signal
     number: int | None = None  # which it was
     held = 0  # blocks that may not be interrupted, one inside the other
-    waiting = False  # a signal came meanwhile
+    waiting: float | None = None  # signals came meanwhile: the wish of the one that waits least
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def as_keyboard_interrupt() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    _State.first, _State.number, _State.held, _State.waiting = None, None, 0, False
+    _State.first, _State.number, _State.held, _State.waiting = None, None, 0, None
     before = {}
     for name in _SIGNALS:
         number = getattr(signal, name)
@@ -78,18 +78,19 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         _State.held -= 1
-    if _State.waiting and not _State.held:
-        _State.waiting = False
-        _interrupt(ONE_WISH)
+    if _State.waiting is not None and not _State.held:
+        wish, _State.waiting = _State.waiting, None
+        _interrupt(wish)
 
 
 def _handle(number: int, frame: FrameType | None) -> None:
     if _State.number is None:
         _State.number = number
+    wish = ONE_WISH_OF_A_PROGRAM if number == signal.SIGTERM else ONE_WISH
     if _State.held:
-        _State.waiting = True
+        _State.waiting = wish if _State.waiting is None else min(wish, _State.waiting)
     else:
-        _interrupt(ONE_WISH_OF_A_PROGRAM if number == signal.SIGTERM else ONE_WISH)
+        _interrupt(wish)
 
 
 def _interrupt(wish: float) -> None:

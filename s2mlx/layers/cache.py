@@ -9,7 +9,7 @@ mlx-lm has caches of this kind, but importing them imports transformers: 0.7 s, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import mlx.core as mx
 import numpy as np
@@ -21,6 +21,8 @@ from .rope import Rope
 
 Pair = tuple[mx.array, mx.array]  # keys and values
 HostPair = tuple[np.ndarray, np.ndarray]  # the same in NumPy's memory, [B, kv_heads, positions, head_dim]
+_A = TypeVar("_A")
+_B = TypeVar("_B")
 _STEP = 256  # positions by which a cache grows
 _TAIL = 64  # positions that are copied at every step; as often as this, everything is
 
@@ -55,7 +57,7 @@ class KVCache:
         self.dtype, self.prefix = dtype, prefix
         self.offset: int = 0 if prefix is None else prefix.offset
         self.body: list[Pair | None] = [None] * layers
-        self.tail: list[Pair | HostPair | None] = [None] * layers
+        self.tail: list[Any] = [None] * layers  # each a Pair, a HostPair or None
         self.tail_length = 0  # the newest positions, which are not in the body
 
     def fork(self) -> KVCache:
@@ -95,8 +97,7 @@ class KVCache:
     @property
     def arrays(self) -> list[mx.array]:
         """What MLX has to compute."""
-        pairs: list[Any] = [*self.body, *self.tail]
-        return [a for pair in pairs if pair is not None and _in_mlx(pair) for a in pair]
+        return [a for pair in (*self.body, *self.tail) if pair is not None and _in_mlx(pair) for a in pair]
 
     @property
     def nbytes(self) -> int:
@@ -160,8 +161,7 @@ class KVCache:
 
     def _step(self, layer: int, qkv: mx.array, heads: Heads, table: mx.array) -> mx.array:
         """One position by the kernel, which reads prefix, body and tail where they lie."""
-        tail: Any = self.tail[layer]  # of the kernels
-        own, body = self._own_length(), self.body[layer]
+        tail, own, body = self.tail[layer], self._own_length(), self.body[layer]
         keys, values = tail or (None, None)
         y, *grown = step_attention(
             qkv,
@@ -256,7 +256,8 @@ class BatchCache:
 SequenceCache = KVCache | BatchCache
 
 
-def each(change: Callable, pair):
+def each(change: Callable[[_A], _B], pair: tuple[_A, _A]) -> tuple[_B, _B]:
+    """The same of keys and of values."""
     keys, values = pair
     return change(keys), change(values)
 

@@ -23,7 +23,7 @@ from ..kernels.dequantize import dequantize_rows
 from ..kernels.qmv import qmv
 from ..weights import affine, compiled
 from ..weights.block_formats import columns, decode, decode_host
-from .matmul import blocks_product, dense_product, host_blas, host_product, matmul
+from .matmul import blocks_product, dense_product, host_blas, host_product, matmul, through_numpy
 
 # On the CPU a matrix is opened a piece at a time: about 4 MB of floats stay in the cache until they are used.
 PIECE = 1 << 20
@@ -79,7 +79,7 @@ class Host:
 
     def matmul(self, x):
         if host_blas():
-            return _through_numpy(x, self.product)
+            return through_numpy(x, self.product).astype(x.dtype)
         return mx.concatenate([x @ mx.array(w).T for w in self.matrices], axis=-1)  # switched off since it was loaded
 
     def product(self, x):
@@ -118,7 +118,7 @@ class Compiled:
 
     def matmul(self, x):
         if compiled.available():
-            return _through_numpy(x, self.product)
+            return through_numpy(x, self.product).astype(x.dtype)
         parts = [Blocks(mx.array(data), kind).matmul(x) for data, kind in self.matrices]  # switched off since
         return parts[0] if len(parts) == 1 else mx.concatenate(parts, axis=-1)
 
@@ -313,12 +313,6 @@ def _by_pieces(x, shape, open_rows):
     step = max(PIECE // shape[1], 1) if not on_gpu() else shape[0]
     pieces = [matmul(x.astype(mx.float32), open_rows(slice(at, at + step)).T) for at in range(0, shape[0], step)]
     return (pieces[0] if len(pieces) == 1 else mx.concatenate(pieces, axis=-1)).astype(x.dtype)
-
-
-def _through_numpy(x, product):
-    """x [..., in] -> [..., out] by a `product` of rows in NumPy's memory."""
-    y = product(np.asarray(x.astype(mx.float32)).reshape(-1, x.shape[-1]))
-    return mx.array(y).reshape(*x.shape[:-1], y.shape[1]).astype(x.dtype)
 
 
 def _for_numpy(index):

@@ -6,7 +6,7 @@ thousand of them. The equations are those of `transformer`, the products those o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -69,9 +69,8 @@ def on_host() -> bool:
     return host_blas() and not device.kernels_available()
 
 
-def multiplied(linears: Iterable[Linear]) -> bool:
-    """Whether NumPy can multiply these matrices as they are kept. What is in blocks also needs their machine code."""
-    forms = {type(linear.form) for linear in linears}
+def multiplied(forms: set[type]) -> bool:
+    """Whether NumPy can multiply matrices of these forms. What is in blocks also needs their machine code."""
     return forms <= {Dense, Host, Compiled} and (Compiled not in forms or compiled.available())
 
 

@@ -56,7 +56,12 @@ def matmul(x: mx.array, w: mx.array | np.ndarray) -> mx.array:
     rows = x.size // x.shape[-1]
     if rows * w.size < cores.WORTH_IT or not host_blas():
         return x @ mx.array(w)
-    y = dense_product(np.asarray(x).reshape(rows, x.shape[-1]), np.asarray(w))
+    return through_numpy(x, lambda flat: dense_product(flat, np.asarray(w)))
+
+
+def through_numpy(x: mx.array, product: Callable[[np.ndarray], np.ndarray]) -> mx.array:
+    """x [..., in] -> [..., out], float32, by a `product` of rows [N, in] -> [N, out] in NumPy's memory."""
+    y = product(np.asarray(x.astype(mx.float32)).reshape(-1, x.shape[-1]))
     return mx.array(y).reshape(*x.shape[:-1], y.shape[1])
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from ..kernels.sampler import SamplerSettings
 from ..layers.forms import Compiled, Table
 from ..layers.host import HostCache, HostFrameCache, HostStack, block_matrices, multiplied, normed, on_host, product
-from ..layers.linear import Linear
 from . import host_sampler
 from .fast_ar import FastAR
 from .slow_ar import SlowAR, embedding_scale
@@ -27,7 +26,7 @@ class HostFrame:
 
     def runs(self) -> bool:
         """Whether NumPy takes the steps: asked each time, since the switches may change."""
-        return self.wanted and on_host() and self._opened and multiplied(self._products)
+        return self.wanted and on_host() and self._opened and multiplied(self._forms)
 
     @cached_property
     def _opened(self) -> bool:
@@ -37,10 +36,11 @@ class HostFrame:
         return all(isinstance(table.form, Compiled | Table) for table in tables) and all(s.blocks for s in stacks)
 
     @cached_property
-    def _products(self) -> list[Linear]:
+    def _forms(self) -> set[type]:
+        """Of the matrices of a step."""
         project = [] if self.fast.project_in is None else [self.fast.project_in]
         blocks = [*self.slow.transformer.blocks, *self.fast.transformer.blocks]
-        return [self.slow.head, self.fast.output, *project, *block_matrices(blocks)]
+        return {type(w.form) for w in (self.slow.head, self.fast.output, *project, *block_matrices(blocks))}
 
     @cached_property
     def _made(self) -> _Made:

@@ -21,7 +21,8 @@ def draw_semantic(
 ) -> tuple[np.ndarray, np.ndarray]:
     """logits float32 [B, n], uniforms float32 [B, 2], window int32 [B, w], may_end bool [B] (no closes the last column)
     -> tokens int32 [B], window with the token at its end and its oldest gone."""
-    logits = np.where(_last(logits) & ~may_end[:, None], np.float32(-np.inf), logits)
+    logits = logits.copy()
+    logits[~may_end, -1] = -np.inf
     best = _sorted(logits, settings.top_k)
     tokens = _pick(*best, uniforms[:, :1], settings.temperature, settings.top_p)
     again = np.any(window == tokens, axis=1, keepdims=True) & (tokens != logits.shape[1] - 1)
@@ -29,10 +30,6 @@ def draw_semantic(
         other = _pick(*best, uniforms[:, 1:], settings.again_temperature, settings.again_top_p)
         tokens = np.where(again, other, tokens)
     return tokens[:, 0], np.concatenate([window[:, 1:], tokens], axis=1)
-
-
-def _last(logits: np.ndarray) -> np.ndarray:
-    return np.arange(logits.shape[1]) == logits.shape[1] - 1
 
 
 def _sorted(logits: np.ndarray, top_k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

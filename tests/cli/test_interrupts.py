@@ -58,11 +58,24 @@ def test_a_program_that_repeats_itself_does_not_cut_the_end_short(clock):
     with pytest.raises(Ended), as_keyboard_interrupt():
         with pytest.raises(KeyboardInterrupt):
             send(signal.SIGTERM)
-        for _ in range(19):
+        for _ in range(18):
+            clock.now += 1
+            send(signal.SIGTERM)
+        with uninterrupted():  # where a signal waits
             clock.now += 1
             send(signal.SIGTERM)
         clock.now += 1
         send(signal.SIGTERM)
+
+
+def test_a_hand_that_waits_behind_a_program_is_not_kept_waiting(clock):
+    with pytest.raises(Ended), as_keyboard_interrupt():
+        with pytest.raises(KeyboardInterrupt):
+            send(signal.SIGTERM)
+        with uninterrupted():
+            clock.now += 2
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGTERM):
+                send(number)
 
 
 def test_every_command_line_starts_anew(clock):

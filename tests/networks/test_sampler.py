@@ -103,6 +103,7 @@ def test_a_repeated_token_is_drawn_once_more():
 
 
 def test_the_end_is_exempt_from_the_repetition_rule():
+    assert semantic([-9.0, -9.0, -9.0, 9.0], [3], again=0.0) == 3
     assert semantic([0.0, 0.0, 0.0, 0.1], [3], uniform=0.0, again=0.9) == 3
 
 

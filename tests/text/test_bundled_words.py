@@ -82,7 +82,15 @@ def test_rare_words_have_as_many_phones_as_people_say(tokenizer, word):
     assert len(ids(tokenizer, word)) == RARE[word]
 
 
+@pytest.mark.parametrize(
+    "word, known, phones",
+    [("hummed", "drummed", 3), ("chalked", "walked", 3), ("kneecap", "cap", 3), ("crusted", "trusted", 6)],
+)
+def test_rare_words_end_as_known_ones_do(tokenizer, word, known, phones):
+    assert ids(tokenizer, word)[-phones:] == ids(tokenizer, known)[-phones:]
+
+
 def test_words_that_the_rules_spell_wrongly_have_entries(tokenizer):
     rules = json.loads(PATH.read_text())["normalizer"]["normalizers"]
     entries = {r["pattern"].get("Regex") for r in rules if "pattern" in r}
-    assert {rf"\b{word}\b" for word in ("turquoise", "colonel", "choir")} <= entries
+    assert {rf"\b{word}\b" for word in ("turquoise", "lavender", "colonel", "choir")} <= entries

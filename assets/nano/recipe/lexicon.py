@@ -51,9 +51,8 @@ PHONES = [
     "z",
     "zh",
 ]
-FIRST_PHONE = 0xE000  # private-use characters
-PHONE_CHAR = {p: chr(FIRST_PHONE + i) for i, p in enumerate(PHONES)}
-PHONE_CHARS = set(PHONE_CHAR.values())
+PHONE_CHAR = {p: chr(0xE000 + i) for i, p in enumerate(PHONES)}  # private-use characters
+CHAR_PHONE = {c: p for p, c in PHONE_CHAR.items()}
 IN_SENTENCES = {"a": "ax", "the": "dh ax", "of": "ah v", "from": "f r ah m", "or": "ao r"}  # not as when said alone
 CONTRACTIONS = [
     "i'm",
@@ -214,7 +213,7 @@ def apply_rules(word, rules):
         if chunk in rest:
             said = "".join(map(PHONE_CHAR.get, phones))
             rest = rest.replace(chunk, "^" * chunk.startswith("^") + said + "$" * chunk.endswith("$"))
-    return tuple(PHONES[ord(c) - FIRST_PHONE] for c in rest if c in PHONE_CHARS)
+    return tuple(CHAR_PHONE[c] for c in rest if c in CHAR_PHONE)
 
 
 def run():
